@@ -33,8 +33,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A joint of key edges: many calls on one side, many on the other, without an edge for
-    every pair. It opens when everything before it has settled.
+    """A joint of key edges, so that many calls on both sides need no edge for every pair.
+
+    It opens when everything before it has settled.
 
     Attributes:
         name: ``gate-1``, ``gate-2`` ...; no call of the plan has the same name.
