@@ -1,4 +1,4 @@
-"""Lock keys: strings that name resources, and the one question of them: do two meet? (spec 4.5)
+"""Lock keys: strings that name resources, and the one question of them: do two meet? See spec 4.5.
 
 A key is any text without ``**``, such as ``file:/repo/a.py`` or ``session-goal``. A **tree key**
 ends in ``/**`` and stands for everything below: ``file:/repo/src/**`` covers ``file:/repo/src``
@@ -27,11 +27,7 @@ def covers(tree: str, key: str) -> bool:
     if not tree.endswith(TREE):
         return False
     base = tree[:-3]
-    return (
-        key == base
-        or key == tree
-        or (key.startswith(base) and key[len(base) : len(base) + 1] == "/")
-    )
+    return key in (base, tree) or key.startswith(base + "/")
 
 
 def keys_meet(a: str, b: str) -> bool:
