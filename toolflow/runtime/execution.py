@@ -60,7 +60,7 @@ class Execution:
                 self.report(index, outcome)
                 return
         except KeyboardInterrupt as error:
-            run.keyboard = error
+            run.pending_error = error
             outcome = run.wording.aborted(record.partial)
             run.abort("by the keyboard")
         except BaseException as error:  # noqa: BLE001  # whatever a tool raises is its failure

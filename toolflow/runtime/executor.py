@@ -91,7 +91,7 @@ class Executor:
         self._ended = ""
         self._closed = False
         self._error: BaseException | None = None
-        self.keyboard: BaseException | None = None
+        self.pending_error: BaseException | None = None
         self._tasks: TaskGroup
         self._watch: Watchdog
         self._end: anyio.Event
@@ -104,23 +104,27 @@ class Executor:
         """Run the plan to its end, to a pause, or to an abort.
 
         Returns:
-            What became of every call.
+            What became of every call. Where the task was cancelled meanwhile, or a body raised
+            `KeyboardInterrupt`, the run is aborted and `pending_error` is what the caller has to
+            raise, once it has kept what it wants to keep.
 
         Raises:
             InternalError: If toolflow itself failed; every body has ended by then.
-            KeyboardInterrupt: If one arrived inside a body; every call has its outcome by then.
         """
         self.clock = loop_clock()
         self._begun = self.clock()
         self._end, self._quiet = anyio.Event(), anyio.Event()
         self.call_back = loop_caller()
-        async with anyio.create_task_group() as self._tasks:
-            self._watch = Watchdog(self._tasks, self.clock)
-            self._begin()
-            try:
-                await self._until_end()
-            finally:
-                self._close()
+        try:
+            async with anyio.create_task_group() as self._tasks:
+                self._watch = Watchdog(self._tasks, self.clock)
+                self._begin()
+                try:
+                    await self._until_end()
+                finally:
+                    self._close()
+        except BaseException as error:  # noqa: BLE001  # a cancellation; the caller raises it
+            self.pending_error = error
         if self._error is not None:
             raise self._error
         return self._report()
@@ -216,6 +220,10 @@ class Executor:
         self.asking.close()
         self.scheduler.abort()
         self.pump()
+
+    def release_leases(self) -> None:
+        """Give back the keys that were held for the turn; called once it is committed."""
+        self.execution.release_turn()
 
     # ---- for the parts of the run ----
 
