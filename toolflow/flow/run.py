@@ -98,6 +98,7 @@ class _Run:
     values: dict[str, dict[str, Any]] = field(default_factory=dict)
     results: dict[str, StageResult] = field(default_factory=dict)
     ended: dict[str, anyio.Event] = field(default_factory=dict)
+    error: Exception | None = None
 
 
 async def run_flow(
@@ -136,6 +137,8 @@ async def run_flow(
     async with anyio.create_task_group() as tasks:
         for stage in flow.stages:
             tasks.start_soon(_stage, run, stage)
+    if run.error is not None:
+        raise run.error
     stages = tuple(run.results[s.id] for s in flow.stages if s.id in run.results)
     return FlowResult(flow, stages, root)
 
@@ -144,8 +147,10 @@ async def _stage(run: _Run, stage: Stage) -> None:
     for need in stage.needs:
         await run.ended[need].wait()
     try:
-        if all(_is_over(run.results.get(need)) for need in stage.needs):
+        if run.error is None and all(_is_over(run.results.get(need)) for need in stage.needs):
             run.results[stage.id] = await _stage_result(run, stage)
+    except Exception as error:  # noqa: BLE001  # the first one is raised, stages that run finish
+        run.error = run.error or error
     finally:
         run.ended[stage.id].set()
 

@@ -77,10 +77,8 @@ def _include_python(flow: Flow, tools: Toolbox, name: str, where: tuple[str | in
             found = getattr(importlib.import_module(module_name), attribute)
         if isinstance(found, Toolbox):
             tools.include(found)
-        elif callable(found):
-            tools.tool(found)
         else:
-            raise UsageError(f"it is a {type(found).__name__}. Name a Toolbox or a function.")
+            tools.tool(found)
     except Exception as error:
         said = str(error) or type(error).__name__
         raise FlowError(
