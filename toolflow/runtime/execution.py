@@ -13,10 +13,10 @@ from toolflow.errors import LockCycleError, LockLostError
 from toolflow.locks.protocol import Lease, LockRequest
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
+from toolflow.recording.results import failed_outcome, outcome_of
 from toolflow.runtime.bodies import ThreadBody, as_coroutine, stepped
 from toolflow.runtime.context import Context, Interrupted, enter_context
 from toolflow.runtime.record import CallRecord, timed_out
-from toolflow.runtime.results import failed_outcome, outcome_of
 
 if TYPE_CHECKING:
     from toolflow.runtime.executor import Executor
@@ -169,9 +169,12 @@ class Execution:
             outcome = run.wording.after_abort(outcome)
         record.outcome = outcome
         record.settled = record.stopped
-        self._give_back(run.scheduler.calls[index], record)
-        run.scheduler.stopped(index, failed=not outcome.ok)
-        run.known(index)
+        if record.lease is not None:
+            self._give_back(run.scheduler.calls[index], record)
+        if run.options.hooks:  # the settled event comes later: its after-hook sees it first
+            run.log.add("call_stopped", record.stopped, index)
+        run.scheduler.stopped(index, failed=outcome.status != "ok")
+        run.known(index, record.stopped)
         run.pump()
 
     def report(self, index: int, outcome: Outcome) -> None:
