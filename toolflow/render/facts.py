@@ -1,0 +1,139 @@
+"""What a picture says about a plan, in words: shared by every kind of picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolflow.errors import UsageError
+from toolflow.model import CallPlan, Edge, Node, Outcome, PlanData, Times
+from toolflow.render.labels import cut_left, duration, short, visible
+
+KEY_WIDTH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is known about a run of the plan: one entry a call, ``None`` where nothing is known."""
+
+    outcomes: tuple[Outcome | None, ...]
+    times: tuple[Times | None, ...]
+
+
+def run_of(
+    plan: PlanData,
+    outcomes: Sequence[Outcome | None] | None,
+    times: Sequence[Times | None] | None,
+) -> Run:
+    """Bring outcomes and times into the form of one entry a call.
+
+    Raises:
+        UsageError: If there are more or fewer of them than calls.
+    """
+    blank = (None,) * len(plan.calls)
+    for name, given in (("outcomes", outcomes), ("times", times)):
+        if given is not None and len(given) != len(blank):
+            raise UsageError(
+                f"{name}: {len(given)} given for {len(blank)} calls. "
+                "Give one for each call, None where nothing is known."
+            )
+    return Run(
+        blank if outcomes is None else tuple(outcomes), blank if times is None else tuple(times)
+    )
+
+
+def title_of(plan: PlanData) -> str:
+    """A title for a plan that was given none: ``turn-1 · 9 calls · 2 pools, 1 barrier``."""
+    kinds = [node.kind for node in plan.nodes]
+    counts = (
+        count(kinds.count("pool"), "pool"),
+        count(kinds.count("barrier"), "barrier"),
+        f"{kinds.count('settled')} settled" if "settled" in kinds else "",
+    )
+    parts = [text for text in counts if text and not text.startswith("0 ")]
+    return " · ".join(
+        part
+        for part in (short(plan.turn_id), count(len(plan.calls), "call"), ", ".join(parts))
+        if part
+    )
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: ``1 call``, ``2 calls``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def node_title(node: Node, pool: int, *, keyed: bool) -> str:
+    """What stands over a pool or a barrier.
+
+    Args:
+        node: The node of the plan.
+        pool: How many calls may run at once.
+        keyed: Whether keys order some of its calls.
+    """
+    name = short(node.id)
+    if node.kind == "barrier":
+        return f"{name} · runs alone"
+    words = [count(len(node.calls), "call")]
+    if len(node.calls) > 1:
+        words[0] += f" side by side{' unless keys meet' if keyed else ''}"
+        words += [f"at most {pool} at once"] if len(node.calls) > pool else []
+    return f"{name} · {', '.join(words)}"
+
+
+def badges(call: CallPlan) -> tuple[str, ...]:
+    """What is special about a call, in short words: ``safe``, ``hold turn``, ``asks``, ..."""
+    terms = call.terms
+    words = [(call.verdict.status or "settled").replace("_", " ")]
+    if call.verdict.kind != "settled":
+        words = [call.verdict.kind]
+        words += ["asks"] if call.ask is not None else []
+        words += [f"stop {terms.stop}"] if terms.stop else []
+        words += [f"hold {terms.hold}"] if terms.hold != "call" else []
+        words += [f"uses {short(name, 20)}{_times(n)}" for name, n in sorted(terms.uses.items())]
+        words += [f"timeout {duration(terms.timeout)}"] if terms.timeout is not None else []
+        words += ["stops on error"] if terms.on_error == "stop" else []
+    return tuple(visible(word) for word in words)
+
+
+def _times(number: int) -> str:
+    return "" if number == 1 else f" ×{number}"
+
+
+def state_word(outcome: Outcome, times: Times | None = None) -> str:
+    """How a call settled, with how long it took where that is known: ``timed out · 2 s``."""
+    word = visible(outcome.status.replace("_", " "))
+    if times is None or times.started is None or times.settled is None:
+        return word
+    return f"{word} · {duration(times.settled - times.started)}"
+
+
+def short_key(key: str, width: int = KEY_WIDTH) -> str:
+    """A key in one line, cut from the left where it is too long."""
+    shown = visible(key[-600:])
+    return cut_left(shown.removeprefix("file:") if len(shown) > width else shown, width)
+
+
+def causes(edge: Edge, width: int = KEY_WIDTH) -> str:
+    """The first cause of a key edge, its key cut from the left, and how many more there are."""
+    first = edge.causes[0].removeprefix("key ") if edge.causes else ""
+    key, _, mode = first.rpartition(" ")
+    if not key or len(mode) > 10:
+        key, mode = first, ""
+    more = f"+{len(edge.causes) - 1}" if len(edge.causes) > 1 else ""
+    return " ".join(part for part in (short_key(key, width), visible(mode), more) if part)
+
+
+def tooltip(call: CallPlan, outcome: Outcome | None) -> str:
+    """Everything about a call that its box has no room for, one fact a line."""
+    facts = [
+        call.label or call.tool,
+        f"call {call.name}, tool {call.tool}",
+        f"{call.verdict.kind}: {call.verdict.reason}",
+        *(f"asks: {text}" for text in (call.ask,) if text is not None),
+        *(f"reads {key}" for key in (call.reads or ())[:8]),
+        *(f"writes {key}" for key in (call.writes or ())[:8]),
+    ]
+    if outcome is not None:
+        facts.append(f"{outcome.status}{': ' if outcome.error else ''}{outcome.error or ''}")
+    return "\n".join(fact[:400] for fact in facts)
