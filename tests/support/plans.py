@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from toolflow.model import CallPlan, Edge, Gate, Limits, Node, PlanData, Terms, Verdict
@@ -53,10 +54,7 @@ def plan(
     ]
     nodes = _nodes(placed)
     running = [node for node in nodes if node.kind != "settled"]
-    order = [
-        Edge(a.id, b.id, ("order of the turn",), "order")
-        for a, b in zip(running, running[1:], strict=False)
-    ]
+    order = [Edge(a.id, b.id, ("order of the turn",), "order") for a, b in pairwise(running)]
     keys = [edge for node in running for edge in _chains([placed[i] for i in node.calls])]
     return PlanData(
         turn_id=turn_id,
@@ -65,7 +63,7 @@ def plan(
         calls=tuple(placed),
         nodes=tuple(nodes),
         gates=tuple(gates),
-        edges=(*order, *(keys if not edges else edges)),
+        edges=(*order, *(edges or keys)),
         limits=Limits(pool),
     )
 
@@ -96,3 +94,129 @@ def _chains(calls: Sequence[CallPlan]) -> list[Edge]:
                 edges.append(Edge(last[key], one.name, (f"key {key} write",)))
             last[key] = one.name
     return edges
+
+
+_SRC = "file:/repo/project/src/"
+
+
+def read(file: str, **more: Any) -> CallPlan:
+    return call(f"read_file src/{file}", reads=[_SRC + file], **more)
+
+
+def edit(file: str, **more: Any) -> CallPlan:
+    return call(f"edit_file src/{file}", tool="edit_file", writes=[_SRC + file], **more)
+
+
+def three() -> PlanData:
+    """Two safe calls, then an exclusive one."""
+    return plan(
+        read("auth.py"),
+        call('grep "login" src', tool="grep", uses={"subprocess": 1}),
+        call('git commit -m "Fix"', kind="exclusive", tool="git", hold="turn"),
+    )
+
+
+def nine() -> PlanData:
+    """Something of everything: pools, barriers, a key, a settled call, a question."""
+    return plan(
+        read("auth.py"),
+        read("user.py"),
+        call('grep "login" src', tool="grep", uses={"subprocess": 1}),
+        edit("app.py"),
+        edit("app.py"),
+        call("run_command make test", kind="exclusive", tool="run_command", timeout=120.0),
+        call(
+            "frobnicate x=1",
+            kind="settled",
+            tool="frobnicate",
+            status="unknown_tool",
+            reason='There is no tool "frobnicate". Near names: format, fabricate.',
+        ),
+        read("out.log"),
+        call(
+            "deploy_web service=web",
+            kind="exclusive",
+            tool="deploy_web",
+            ask="Deploy web?",
+            timeout=600.0,
+            stop="before",
+            on_error="stop",
+        ),
+    )
+
+
+def chain(length: int) -> PlanData:
+    """Edits of one file."""
+    return plan(*(edit("server/handlers.py") for _ in range(length)))
+
+
+def gated() -> PlanData:
+    """Six reads below a folder, then its removal, joined by a gate."""
+    tree = f"{_SRC}**"
+    into = [Edge(f"c{at}", "gate-1", (f"key {tree} read",)) for at in range(1, 7)]
+    return plan(
+        *(read(f"part_{at}.py") for at in range(6)),
+        call("delete_file src", tool="delete_file", writes=[tree]),
+        call("list_files docs", tool="list_files"),
+        edges=[*into, Edge("gate-1", "c7", (f"key {tree} write",))],
+        gates=[Gate("gate-1", tree)],
+    )
+
+
+def large(length: int) -> PlanData:
+    """Reads, edits of a few files and, at every twentieth place, a command."""
+    return plan(
+        *(
+            call(f"run_command step {at}", kind="exclusive", tool="run_command")
+            if at % 20 == 19
+            else edit(f"mod_{at % 7}.py")
+            if at % 3 == 1
+            else read(f"part_{at}.py")
+            for at in range(length)
+        )
+    )
+
+
+EVIL = (
+    "<b>bold</b><script>alert(1)</script>",
+    "dir C:\\",
+    'say "hi" \\N \\G \\" \\\\" &lt; &amp;#60;',
+    "cat > f <<EOF\none\ntwo\nthree\nEOF",
+    "日本語のラベル 😀 عربي",
+    "bell\x07 esc\x1b[31m nul\x00 del\x7f c1\x9b",
+    "over\u202eride \ud800 lone \ufffe",
+    "x" * 5000,
+    'a"]; evil [href="javascript:alert(1)" URL="x"',
+    "<<table><tr><td>x</td></tr></table>>",
+    "a}; subgraph { b -> c } # /* //",
+    "",
+    "\\",
+    "\\\\\\",
+    "&",
+    "&#10;&quot;",
+    "{a|b|<p>c}",
+    "line\\",
+)
+
+
+def evil() -> PlanData:
+    """Texts that would break or bend a picture, as labels, names, tools, reasons and keys."""
+    return plan(
+        *(
+            call(
+                text,
+                tool=text or "t",
+                name=f"{text}{at}",
+                kind="safe" if at % 3 else "exclusive",
+                reason=text,
+                writes=[f"file:/{text}"],
+                ask=text if at % 5 == 0 else None,
+                uses={text or "r": 2},
+            )
+            for at, text in enumerate(EVIL)
+        ),
+        call("s", kind="settled", status="denied", reason=EVIL[0] + EVIL[2]),
+        call(EVIL[1], name="twin-1", writes=["file:/a\\"]),
+        call(EVIL[1], name='twin-2"', writes=["file:/a\\"]),
+        turn_id='turn "1"\\',
+    )

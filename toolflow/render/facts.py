@@ -20,23 +20,28 @@ class Run:
     times: tuple[Times | None, ...]
 
 
-def run_of(
-    plan: PlanData,
+def match(
+    calls: int,
     outcomes: Sequence[Outcome | None] | None,
     times: Sequence[Times | None] | None,
 ) -> Run:
     """Bring outcomes and times into the form of one entry a call.
 
+    Args:
+        calls: How many calls there are.
+        outcomes: How each settled; ``None`` where nothing is known.
+        times: When things happened to each; ``None`` where nothing is known.
+
     Raises:
         UsageError: If there are more or fewer of them than calls.
     """
-    blank = (None,) * len(plan.calls)
     for name, given in (("outcomes", outcomes), ("times", times)):
-        if given is not None and len(given) != len(blank):
+        if given is not None and len(given) != calls:
             raise UsageError(
-                f"{name}: {len(given)} given for {len(blank)} calls. "
+                f"{name}: {len(given)} given for {count(calls, 'call')}. "
                 "Give one for each call, None where nothing is known."
             )
+    blank = (None,) * calls
     return Run(
         blank if outcomes is None else tuple(outcomes), blank if times is None else tuple(times)
     )
@@ -90,14 +95,14 @@ def badges(call: CallPlan) -> tuple[str, ...]:
         words += ["asks"] if call.ask is not None else []
         words += [f"stop {terms.stop}"] if terms.stop else []
         words += [f"hold {terms.hold}"] if terms.hold != "call" else []
-        words += [f"uses {short(name, 20)}{_times(n)}" for name, n in sorted(terms.uses.items())]
+        words += [f"uses {_units(n)}{short(name, 20)}" for name, n in sorted(terms.uses.items())]
         words += [f"timeout {duration(terms.timeout)}"] if terms.timeout is not None else []
         words += ["stops on error"] if terms.on_error == "stop" else []
     return tuple(visible(word) for word in words)
 
 
-def _times(number: int) -> str:
-    return "" if number == 1 else f" ×{number}"
+def _units(number: int) -> str:
+    return "" if number == 1 else f"{number} "
 
 
 def state_word(outcome: Outcome, times: Times | None = None) -> str:

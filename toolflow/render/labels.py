@@ -1,12 +1,12 @@
-"""Text that came from a model or a tool, made fit for people to see (spec 11 and 16).
+r"""Text that came from a model or a tool, made fit for people to see (spec 11 and 16).
 
 Everything here gives plain, visible, bounded text; how that text is quoted for DOT, XML or a
 terminal is the business of whoever writes those. Two questions had alternatives:
 
 * What happens to characters that nobody can see, or that change how the rest is shown (control
   characters, terminal escapes, lone surrogates, changes of direction)? They are written out, as
-  ``\\x1b`` or ``\\u202e``: nothing is lost, and nothing acts. Pictures of control characters (U+2400
-  and on) look better, but few fonts have them.
+  ``\x1b`` or ``\u202e``: nothing is lost, and nothing acts. Pictures of control characters
+  (from U+2400 on) look better, but few fonts have them.
 * How is width judged? By fixed ranges, not by `unicodedata`, whose tables change with Python's
   version: the same plan has to give the same bytes everywhere (spec 5.3).
 """
@@ -107,7 +107,7 @@ def lines_of(text: str, *, width: int, most: int) -> tuple[str, ...]:
     Args:
         text: Any text. Blank lines and blanks at the ends of lines are left out; a single line
             that is too long is broken into two at a blank, if it has one.
-        width: Characters a line may have.
+        width: Characters a line may have; about half as many where some are wide.
         most: Lines that may stay, the mark included; at least 2.
 
     Returns:
@@ -115,11 +115,13 @@ def lines_of(text: str, *, width: int, most: int) -> tuple[str, ...]:
     """
     # What lies far behind the part that is shown is only counted, never worked on.
     near = text[: 40 * width * most]
+    width = width * 5 // 9 if _WIDE.search(near) else width
     lines = [line for line in map(str.strip, LINE_END.split(near)) if line]
     beyond = text.count("\n", len(near))
     if len(lines) + beyond > most:
         left_out = len(lines) + beyond - (most - 1)
-        lines = [*lines[: most - 1], f"{MARK} {left_out} more lines"]
+        shown = [cut(visible(line), width) for line in lines[: most - 1]]
+        return (*shown, f"{MARK} {left_out} more lines")
     if len(lines) == 1:
         return wrap(lines[0], width=width, most=2)
     return tuple(cut(visible(line), width) for line in lines) or ("",)

@@ -7,7 +7,8 @@ of a few places, and each row becomes a rank:
 * calls are grouped by the key edges between them; a call without any is a group of its own;
 * a long chain is folded: it runs to the right in one row and back to the left in the next;
 * any other group gets a row for each step, a wide step several;
-* groups stand beside each other on a shelf as long as they fit, then a new shelf begins below.
+* groups stand beside each other on a shelf as long as they fit, the deepest first, then a new
+  shelf begins below; single calls fill what is left of the shelves, in call order.
 
 Everything is linear in calls and key edges.
 """
@@ -15,6 +16,7 @@ Everything is linear in calls and key edges.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 COLUMNS = 4
 TOWER = 5  # a chain of more calls than this is folded
@@ -40,24 +42,38 @@ def rows_of(
     after: dict[str, list[str]] = {name: [] for name in names}
     for before, later in edges:
         after[before].append(later)
-    shelves: list[list[Row]] = []
-    used = columns
-    for group in _groups(names, after):
-        block = _block(group, after, columns)
+    groups = _groups(names, after)
+    blocks = [_block(group, after, columns) for group in groups if len(group) > 1]
+    rows: list[Row] = []
+    shelf: list[Row] = []
+    used: list[int] = []  # for each row, how many columns its shelf has taken
+    for block in sorted(blocks, key=len, reverse=True):
         width = max(map(len, block))
-        if used + width > columns:
-            shelves.append([])
-            used = 0
-        _put(shelves[-1], block, used)
-        used += width
-    return [row for shelf in shelves for row in shelf]
+        if not shelf or used[-1] + width > columns:
+            shelf = [[] for _ in block]
+            rows += shelf
+            used += [0] * len(shelf)
+        _put(shelf, block, used[-1])
+        used[-len(shelf) :] = [used[-1] + width] * len(shelf)
+    _fill(rows, used, [group[0] for group in groups if len(group) == 1], columns)
+    return rows
 
 
-def _put(shelf: list[Row], block: Sequence[Sequence[str | None]], column: int) -> None:
-    shelf.extend([] for _ in range(len(block) - len(shelf)))
-    for row, part in zip(shelf, block, strict=False):
+def _put(rows: Sequence[Row], parts: Sequence[Sequence[str | None]], column: int) -> None:
+    """Set parts into rows, from a column on; what is left of it stays free."""
+    for row, part in zip(rows, parts, strict=False):
         row.extend([None] * (column - len(row)))
         row.extend(part)
+
+
+def _fill(rows: list[Row], used: Sequence[int], singles: Sequence[str], columns: int) -> None:
+    """Put single calls to the right of the groups, and then into rows of their own."""
+    left = iter(singles)
+    for row, taken in zip(rows, used, strict=True):
+        if part := list(islice(left, columns - taken)):
+            _put([row], [part], taken)
+    while part := list(islice(left, columns)):
+        rows.append([*part])
 
 
 def _groups(names: Sequence[str], after: Mapping[str, Sequence[str]]) -> list[list[str]]:
@@ -91,11 +107,11 @@ def _reach(
                 found.append(other)
 
 
-def _block(group: list[str], after: Mapping[str, Sequence[str]], columns: int) -> list[list[str]]:
+def _block(group: list[str], after: Mapping[str, Sequence[str]], columns: int) -> list[Row]:
     steps = _steps(group, after)
     if len(steps) > TOWER and len(steps) == len(group):
         return _folded([name for step in steps for name in step], columns)
-    return [step[at : at + columns] for step in steps for at in range(0, len(step), columns)]
+    return [[*step[at : at + columns]] for step in steps for at in range(0, len(step), columns)]
 
 
 def _steps(group: list[str], after: Mapping[str, Sequence[str]]) -> list[list[str]]:
@@ -127,6 +143,6 @@ def _folded(chain: list[str], columns: int) -> list[list[str | None]]:
     for at in range(0, len(chain), width):
         row: list[str | None] = list(chain[at : at + width])
         if len(rows) % 2:
-            row = [None] * (width - len(row)) + row[::-1]
+            row = [*[None] * (width - len(row)), *row[::-1]]
         rows.append(row)
     return rows

@@ -148,5 +148,5 @@ def order_look(edge: Edge) -> Look:
     """A thick arrow without words."""
     return {
         "penwidth": 2.5, "color": style.INK, "arrowsize": 0.8, "class": "order",
-        "tooltip": labels.full("\n".join(edge.causes[:12])), "weight": 8.0, "minlen": 2.0,
+        "tooltip": labels.full("\n".join(edge.causes[:12])), "weight": 8.0,
     }  # fmt: skip

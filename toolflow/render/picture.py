@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from toolflow.errors import RenderError
 from toolflow.model import Outcome, PlanData, Times
-from toolflow.render import facts, program as programs
+from toolflow.render import facts
+from toolflow.render import program as programs
 from toolflow.render.dot import dot_text
 from toolflow.render.svg import clean
 

@@ -9,7 +9,7 @@ tooltips, which the programs write as links without a target, into titles.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from xml.etree import ElementTree  # noqa: S405  # see _parsed
+from xml.etree import ElementTree as ET
 
 from toolflow.errors import RenderError
 from toolflow.render.xml import element, text
@@ -45,19 +45,19 @@ def clean(raw: bytes, title: str) -> str:
     return element("svg", values, _inside(root, title))
 
 
-def _parsed(raw: bytes) -> ElementTree.Element:
+def _parsed(raw: bytes) -> ET.Element:
     try:
         # The program's own output, from a graph that this package wrote; expat refuses the
         # known bombs of entities.
-        root = ElementTree.fromstring(raw)  # noqa: S314
-    except (ElementTree.ParseError, ValueError, RecursionError) as error:
+        root = ET.fromstring(raw)  # noqa: S314  # see above
+    except (ET.ParseError, ValueError, RecursionError) as error:
         raise RenderError(f"The program wrote no SVG that can be read: {error}.") from error
     if root.tag != f"{{{SVG}}}svg":
         raise RenderError("The program wrote no SVG. Use one that knows `-Tsvg`.")
     return root
 
 
-def _inside(parent: ElementTree.Element, title: str) -> Iterator[str]:
+def _inside(parent: ET.Element, title: str) -> Iterator[str]:
     """The content of a group: its title first, then what is drawn."""
     if title:
         yield element("title", {}, text(title))
@@ -67,7 +67,7 @@ def _inside(parent: ElementTree.Element, title: str) -> Iterator[str]:
             yield _written(child, name)
 
 
-def _unwrapped(parent: ElementTree.Element) -> Iterator[ElementTree.Element]:
+def _unwrapped(parent: ET.Element) -> Iterator[ET.Element]:
     """The children of a group, with those of links and of groups around links in their place."""
     for child in parent:
         if _name(child) == "a" or any(_name(one) == "a" for one in child):
@@ -76,12 +76,15 @@ def _unwrapped(parent: ElementTree.Element) -> Iterator[ElementTree.Element]:
             yield child
 
 
-def _written(node: ElementTree.Element, name: str) -> str:
+def _written(node: ET.Element, name: str) -> str:
     values: dict[str, str | float] = {
         key: value
         for key, value in node.attrib.items()
-        if key in _ATTRIBUTES and "(" not in value or key == "transform"
+        if key == "transform" or (key in _ATTRIBUTES and "(" not in value)
     }
+    for key in ("fill", "stroke"):
+        if values.get(key) == "transparent":  # Graphviz' word, unknown to SVG 1.1
+            values[key] = "none"
     if name == "text":
         values |= {"font-family": FONTS, "xml:space": "preserve"}
         return element(name, values, text("".join(node.itertext())))
@@ -90,15 +93,15 @@ def _written(node: ElementTree.Element, name: str) -> str:
     return element(name, values, _inside(node, _tooltip(node)))
 
 
-def _tooltip(group: ElementTree.Element) -> str:
+def _tooltip(group: ET.Element) -> str:
     """What a program wrote as the title of a link without a target."""
     links = (link for child in group for link in (child, *child) if _name(link) == "a")
     for link in links:
         for key, value in link.attrib.items():
             if key.endswith("}title"):
-                return value.strip()
+                return str(value).strip()
     return ""
 
 
-def _name(node: ElementTree.Element) -> str:
-    return node.tag.removeprefix(f"{{{SVG}}}") if isinstance(node.tag, str) else ""
+def _name(node: ET.Element) -> str:
+    return str(node.tag).removeprefix(f"{{{SVG}}}")
