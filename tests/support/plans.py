@@ -153,12 +153,15 @@ def chain(length: int) -> PlanData:
 def gated() -> PlanData:
     """Six reads below a folder, then its removal, joined by a gate."""
     tree = f"{_SRC}**"
-    into = [Edge(f"c{at}", "gate-1", (f"key {tree} read",)) for at in range(1, 7)]
+    into = [
+        Edge(f"c{at}", "gate-1", (f"key {_SRC}part_{at - 1}.py in {tree} read",))
+        for at in range(1, 7)
+    ]
     return plan(
         *(read(f"part_{at}.py") for at in range(6)),
         call("delete_file src", tool="delete_file", writes=[tree]),
         call("list_files docs", tool="list_files"),
-        edges=[*into, Edge("gate-1", "c7", (f"key {tree} write",))],
+        edges=[*into, Edge("gate-1", "c7", (f"key {tree} write after read",))],
         gates=[Gate("gate-1", tree)],
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,11 +31,12 @@ def match(
     Args:
         calls: How many calls there are.
         outcomes: How each settled; ``None`` where nothing is known.
-        times: When things happened to each; ``None`` where nothing is known.
+        times: When things happened to each; ``None`` or empty where nothing is known.
 
     Raises:
         UsageError: If there are more or fewer of them than calls.
     """
+    times = times or None
     for name, given in (("outcomes", outcomes), ("times", times)):
         if given is not None and len(given) != calls:
             raise UsageError(
@@ -119,14 +121,26 @@ def short_key(key: str, width: int = KEY_WIDTH) -> str:
     return cut_left(shown.removeprefix("file:") if len(shown) > width else shown, width)
 
 
-def causes(edge: Edge, width: int = KEY_WIDTH) -> str:
-    """The first cause of a key edge, its key cut from the left, and how many more there are."""
-    first = edge.causes[0].removeprefix("key ") if edge.causes else ""
-    key, _, mode = first.rpartition(" ")
-    if not key or len(mode) > 10:
-        key, mode = first, ""
+def causes(edge: Edge) -> tuple[str, ...]:
+    """The first cause of a key edge, for its label: the key, and what is done with it.
+
+    Args:
+        edge: A key edge; its causes read ``key KEY ACTION`` or ``key KEY in TREE ACTION``.
+
+    Returns:
+        One line where the action is one word, else two. The key is cut from the left; further
+        causes are only counted.
+    """
+    first = edge.causes[0] if edge.causes else ""
+    match = _CAUSE.fullmatch(first)
+    key, action = match.groups() if match else (first, "")
     more = f"+{len(edge.causes) - 1}" if len(edge.causes) > 1 else ""
-    return " ".join(part for part in (short_key(key, width), visible(mode), more) if part)
+    action = " ".join(part for part in (action, more) if part)
+    lines = (short_key(key.partition(" in ")[0]), action)
+    return lines if " " in action else (" ".join(part for part in lines if part),)
+
+
+_CAUSE = re.compile("key (.+?) (write after read|read after write|write|read)", re.DOTALL)
 
 
 def tooltip(call: CallPlan, outcome: Outcome | None) -> str:

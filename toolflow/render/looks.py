@@ -78,7 +78,7 @@ def title_width(title: str) -> float:
 
 def key_width(edges: Iterable[Edge]) -> float:
     """How wide boxes must be, so that a key beside an arrow between two of them has room."""
-    widest = max((labels.ems(facts.causes(edge)) for edge in edges), default=0.0)
+    widest = max((labels.ems(line) for edge in edges for line in facts.causes(edge)), default=0.0)
     return round(2 * widest * 9 / 72 - 0.1, 2)
 
 
@@ -134,7 +134,7 @@ def key_look(edge: Edge, *, labelled: bool, back: bool, into_gate: bool) -> Look
     """A thin arrow with its key; one that runs to the left is turned round for `dot`."""
     text = "\n".join(edge.causes[:12])
     return {
-        "label": f" {facts.causes(edge)} " if labelled else None,
+        "label": "\n".join(f" {line} " for line in facts.causes(edge)) if labelled else None,
         "tooltip": labels.full(text),
         "labeltooltip": labels.full(text) if labelled else None,
         "class": "key",

@@ -67,7 +67,7 @@ def chart_of(turn: RecordedTurn, title: str | None = None) -> Chart:
         UsageError: If there are not as many outcomes or times as calls.
     """
     calls = turn.turn.calls
-    run = facts.match(len(calls), turn.outcomes, turn.times or None)
+    run = facts.match(len(calls), turn.outcomes, turn.times)
     labels, names = _labels(turn)
     bars = []
     for at in range(len(calls)):

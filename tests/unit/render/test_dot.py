@@ -115,8 +115,12 @@ def test_a_plan_without_calls_is_drawn() -> None:
 def test_more_outcomes_than_calls_are_refused() -> None:
     with pytest.raises(UsageError, match=r"outcomes: 1 given for 3 calls\. Give one"):
         dot_text(plans.three(), outcomes=[None])
-    with pytest.raises(UsageError, match=r"times: 0 given for 3 calls"):
-        dot_text(plans.three(), times=[])
+    with pytest.raises(UsageError, match=r"times: 1 given for 3 calls"):
+        dot_text(plans.three(), times=[None])
+
+
+def test_empty_times_are_times_that_nobody_knows() -> None:
+    assert dot_text(plans.three(), times=()) == dot_text(plans.three())
 
 
 def test_a_plan_whose_parts_do_not_belong_together_is_refused() -> None:
