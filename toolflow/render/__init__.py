@@ -2,7 +2,7 @@
 
 The way of a picture: `frames` shares the plan out, `layout` places calls, `facts` and `labels`
 say what is written, `style` how it looks; then each kind of picture has a module that writes it:
-`dot`, `picture` (SVG and PNG, through a `program` and cleaned by `svg`), `timeline_svg` and
+`dot`, `picture` (SVG and PNG, through a `program` and made safe by `cleaning`), `timeline_svg` and
 `timeline_text`; `save` writes files. A new kind of picture is one more such module; only pages and
 what is mostly markup come from `templates/`.
 """

@@ -8,8 +8,8 @@ from toolflow.errors import RenderError
 from toolflow.model import Outcome, PlanData, Times
 from toolflow.render import facts
 from toolflow.render import program as programs
+from toolflow.render.cleaning import clean
 from toolflow.render.dot import dot_text
-from toolflow.render.svg import clean
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 

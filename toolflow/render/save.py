@@ -65,6 +65,24 @@ def save(
     return target
 
 
+def write_text(path: str | Path, text: str) -> Path:
+    """Write a text, such as a timeline, to a file, which appears at once and whole.
+
+    Args:
+        path: The file; whatever its ending, the text is written as it is, in UTF-8.
+        text: The text; lone surrogates, which UTF-8 has no place for, are written as escapes.
+
+    Returns:
+        The file's path.
+
+    Raises:
+        RenderError: If the file cannot be written.
+    """
+    target = Path(path)
+    _write(target, text.encode("utf-8", "backslashreplace"))
+    return target
+
+
 def _kind(path: Path, given: str | None) -> str:
     word = path.suffix.removeprefix(".").lower() if given is None else given
     kind = _ENDINGS.get(word, word)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from toolflow.model import RecordedTurn
 from toolflow.render import style
+from toolflow.render.cleaning import FONTS, SVG
 from toolflow.render.labels import cut, duration, short, visible
-from toolflow.render.svg import FONTS, SVG
 from toolflow.render.timeline import Bar, Chart, chart_of, ticks
 from toolflow.render.xml import element, text
 

@@ -15,7 +15,7 @@ from drawing import assert_harmless, drawing_programs, texts
 from toolflow.errors import RenderError
 from toolflow.model import Outcome
 from toolflow.render import png, programs, svg
-from toolflow.render.svg import clean
+from toolflow.render.cleaning import clean
 
 posix = pytest.mark.skipif(os.name != "posix", reason="makes a program of a shell script")
 

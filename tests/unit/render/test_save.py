@@ -12,6 +12,7 @@ from drawing import assert_harmless, drawing_programs
 
 from toolflow.errors import RenderError, UsageError
 from toolflow.render import FORMATS, dot_text, save
+from toolflow.render.save import write_text
 
 
 @pytest.mark.parametrize("name", ["plan.dot", "plan.gv", "PLAN.DOT"])
@@ -30,6 +31,10 @@ def test_the_plan_itself_is_written(tmp_path: Path) -> None:
     assert "pool-1" in save(plans.nine(), tmp_path / "a.txt").read_text(encoding="utf-8")
     assert json.loads(save(plans.nine(), tmp_path / "a.json").read_text(encoding="utf-8"))
     assert "pool-1" in save(plans.nine(), tmp_path / "a.yml").read_text(encoding="utf-8")
+
+
+def test_a_text_is_written_as_it_is(tmp_path: Path) -> None:
+    assert write_text(tmp_path / "a.svg", "é\n").read_bytes() == b"\xc3\xa9\n"
 
 
 def test_a_format_beats_the_ending(tmp_path: Path) -> None:
