@@ -28,6 +28,7 @@ from toolflow.model.outcome import Outcome
 from toolflow.model.plan import PlanData
 from toolflow.model.turn import EMPTY
 from toolflow.runtime.asking import Asking
+from toolflow.runtime.context import Surroundings
 from toolflow.runtime.events import EventLog
 from toolflow.runtime.execution import Execution
 from toolflow.runtime.hooking import HookRunner
@@ -80,6 +81,15 @@ class Executor:
         self.hooking = HookRunner(self)
         self.asking = Asking(self)
         self.execution = Execution(self)
+        self.surroundings = Surroundings(
+            turn=plan.turn_id,
+            run=options.run,
+            source=options.source,
+            messages=options.messages,
+            lineage=options.lineage,
+            answers=options.answers,
+            pausable=options.pausable,
+        )
         self.base = contextvars.copy_context()
         self.clock: Callable[[], float] = float
         self.interrupts: dict[int, object] = {}
