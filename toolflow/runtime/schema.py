@@ -15,7 +15,7 @@ import reprlib
 import typing
 from collections.abc import Callable, Mapping
 from inspect import Parameter
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
@@ -33,7 +33,7 @@ _SHOWN = 8  # bad arguments that one sentence names
 class _Generator(GenerateJsonSchema):
     """Leaves out titles that repeat the name, and defaults that JSON cannot hold."""
 
-    ignored_warning_kinds: ClassVar = {"skipped-choice", "non-serializable-default"}
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  # its signature
         return False
@@ -92,7 +92,7 @@ def _described(hint: Any, default: Any) -> bool:
 
 
 def _record(fields: Mapping[str, Any], extra: str) -> Any:
-    # type: ignore is for a record made at run time, noqa because class syntax cannot make one
+    # Made at run time, which class syntax cannot do and type checkers cannot follow.
     record = TypedDict("arguments", dict(fields))  # type: ignore[misc]  # noqa: UP013
     record.__pydantic_config__ = {"extra": extra}  # type: ignore[attr-defined]  # pydantic's hook
     return record

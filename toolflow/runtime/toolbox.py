@@ -32,8 +32,7 @@ _Recipe = Callable[[], Tool]
 class Toolbox:
     """A set of tools by name; a `toolflow.model.Catalog`.
 
-    It may be changed from any thread; readers see it as it was before or after a change. Every
-    change counts `version` up, so that a run knows when to look at its verdicts again.
+    It may be changed from any thread; readers see it as it was before or after a change.
     """
 
     def __init__(self) -> None:
@@ -43,7 +42,7 @@ class Toolbox:
 
     @property
     def version(self) -> int:
-        """How many changes there were."""
+        """How many changes there were; verdicts are looked up again when it has grown."""
         return self._version
 
     def __len__(self) -> int:
@@ -54,8 +53,7 @@ class Toolbox:
 
     def __iter__(self) -> Iterator[Tool]:
         """The tools, by name."""
-        found = (self.get(name) for name in self.names())
-        return iter([tool for tool in found if tool is not None])
+        return iter([tool for name in self.names() if (tool := self.get(name)) is not None])
 
     def names(self) -> tuple[str, ...]:
         """The names of all tools, sorted."""
@@ -219,7 +217,9 @@ class Toolbox:
         """
         with self._changing:
             if name not in self._entries:
-                raise UsageError(f"tool {name!r} is not there. {_there(self.names())}")
+                raise UsageError(
+                    f"tool {name!r} is not there. The tools are: {', '.join(self.names())}."
+                )
             self._entries = {key: tool for key, tool in self._entries.items() if key != name}
             self._version += 1
 
@@ -234,12 +234,8 @@ class Toolbox:
             UsageError: If a name is taken; then nothing is added.
         """
         with self._changing:
-            taken = sorted(set(self._entries) & set(other._entries))
-            if taken and not replace:
-                raise UsageError(
-                    f"{', '.join(map(repr, taken))}: a tool of this name is there already. "
-                    "Remove it first, or replace it."
-                )
+            if not replace:
+                self._refuse(set(self._entries) & set(other._entries))
             for name, entry in other._entries.items():
                 self._put(name, entry, replace=replace)
 
@@ -262,14 +258,18 @@ class Toolbox:
             view._put(tool.spec.name, seen, replace=False)
         return view
 
+    def _refuse(self, taken: set[str]) -> None:
+        if taken:
+            raise UsageError(
+                f"tool {', '.join(map(repr, sorted(taken)))} is there already. "
+                "Remove it first, or replace it."
+            )
+
     def _put(self, name: str, entry: Tool | _Recipe, *, replace: bool) -> None:
         with self._changing:
             old = self._entries.get(name)
             if old is not None and not replace:
-                raise UsageError(
-                    f"{name!r}: a tool of this name is there already. "
-                    "Remove it first, or replace it."
-                )
+                self._refuse({name})
             if isinstance(old, Tool) and old.narrow is not None:
                 entry = _bound_as(old, entry)
             self._entries = {**self._entries, name: entry}
@@ -292,10 +292,6 @@ def _checked(name: object) -> str:
     if not isinstance(name, str) or not name or name != name.strip():
         raise UsageError(f"tool name {name!r} is not usable. Use text without blanks around it.")
     return name
-
-
-def _there(names: tuple[str, ...]) -> str:
-    return f"The tools are: {', '.join(names) or 'none'}."
 
 
 def _plain(value: Any) -> Any:
