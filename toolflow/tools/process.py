@@ -57,6 +57,7 @@ async def run_process(
     timeout: float | None = None,
     grace: float = GRACE,
     max_output: int = MAX_OUTPUT,
+    keep: Callable[[str], object] | None = None,
 ) -> Ended:
     """Run a command to its end; on cancellation too, nothing of it is left.
 
@@ -67,12 +68,16 @@ async def run_process(
         timeout: Seconds until it is ended, or ``None``.
         grace: Seconds between asking it to end and making it.
         max_output: Bytes of output that are kept.
+        keep: Is given the output so far whenever there is more, in a thread.
+
+    Returns:
+        How it ended. The exit code says nothing of processes that it left behind.
 
     Raises:
         ToolFailure: If it cannot be started.
     """
     process = _start(command, cwd, env)
-    output = _Output(max_output)
+    output = _Output(max_output, keep)
     assert process.stdout is not None
     reader = threading.Thread(target=output.read, args=(process.stdout,), daemon=True)
     try:
@@ -161,8 +166,10 @@ def _signal_name(number: int) -> str:
 class _Output:
     """Head and tail of a stream of any length."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, keep: Callable[[str], object] | None) -> None:
         self.read_all = threading.Event()
+        self._keep = keep
+        self._using = threading.Lock()
         self._half = most // 2
         self._head = bytearray()
         self._tail = bytearray()
@@ -172,28 +179,30 @@ class _Output:
         with stream:
             while chunk := os.read(stream.fileno(), 65_536):
                 self._add(chunk)
+                if self._keep is not None:
+                    self._keep(self.text()[0])
         self.read_all.set()
 
     def _add(self, chunk: bytes) -> None:
-        room = self._half - len(self._head)
-        self._head += chunk[:room]
-        self._tail += chunk[room:]
-        over = len(self._tail) - self._half
-        if over > self._half or over > 65_536:  # not at every chunk: it moves the whole tail
-            self._drop(over)
-
-    def _drop(self, over: int) -> None:
-        del self._tail[:over]
-        self._left_out += over
+        with self._using:
+            room = self._half - len(self._head)
+            self._head += chunk[:room]
+            self._tail += chunk[room:]
+            over = max(0, len(self._tail) - self._half)
+            del self._tail[:over]
+            self._left_out += over
 
     def text(self) -> tuple[str, str | None]:
         """The text, cut at characters, and a note where bytes were no UTF-8."""
-        self._drop(max(0, len(self._tail) - self._half))
-        if self._left_out == 0:
-            return _decoded(bytes(self._head + self._tail))
-        head, first = _decoded(_whole_head(bytes(self._head)))
-        tail, second = _decoded(_whole_tail(bytes(self._tail)))
-        return f"{head}\n[... {self._left_out} bytes left out ...]\n{tail}", first or second
+        with self._using:
+            head, tail, left_out = bytes(self._head), bytes(self._tail), self._left_out
+        if left_out == 0:
+            return _decoded(head + tail)
+        whole_head, whole_tail = _whole_head(head), _whole_tail(tail)
+        left_out += len(head) + len(tail) - len(whole_head) - len(whole_tail)
+        first, odd = _decoded(whole_head)
+        last, odd_too = _decoded(whole_tail)
+        return f"{first}\n[... {left_out} bytes left out ...]\n{last}", odd or odd_too
 
 
 def _decoded(data: bytes) -> tuple[str, str | None]:

@@ -20,6 +20,7 @@ from toolflow.errors import UsageError
 from toolflow.model.outcome import Outcome
 from toolflow.model.tool import Args, ToolSpec
 from toolflow.runtime import declare
+from toolflow.runtime.context import Context
 from toolflow.runtime.failure import brief
 from toolflow.runtime.results import ToolFailure
 from toolflow.runtime.schema_check import schema_check
@@ -87,9 +88,14 @@ def shell_tool(
     schema = _schema(argv, parameters or {})
     about: dict[str, Any] = {"tool": name, "known": tuple(schema["properties"]), "takes_any": False}
 
-    async def body(**args: Any) -> Outcome:
+    async def body(_context: Context | None = None, **args: Any) -> Outcome:
         ended = await run_process(
-            _rendered(items, args), cwd=base.path, env=env, grace=grace, max_output=max_output
+            _rendered(items, args),
+            cwd=base.path,
+            env=env,
+            grace=grace,
+            max_output=max_output,
+            keep=None if _context is None else _context.keep,
         )
         return outcome_of_command(ended, None)
 
@@ -105,7 +111,7 @@ def shell_tool(
         idempotent=idempotent,
         parse=_parser(schema),
     )
-    return Tool(spec, body, is_async=True)
+    return Tool(spec, body, is_async=True, context="_context")
 
 
 def _compiled(item: str, compile_template: Callable[[str], Render]) -> Render:

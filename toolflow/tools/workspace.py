@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping
 
 from toolflow.model.outcome import Outcome
+from toolflow.runtime.context import Context
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.tools import files, search
 from toolflow.tools.bound import PathArgument, bind
@@ -175,7 +176,10 @@ def _add_command(
 ) -> None:
     @tools.tool(safe=False, uses={"subprocess": 1})
     async def run_command(
-        command: str | list[str], timeout: float | None = None, cwd: str = "."
+        command: str | list[str],
+        timeout: float | None = None,
+        cwd: str = ".",
+        ctx: Context | None = None,
     ) -> Outcome:
         """Run a command to its end and return what it printed.
 
@@ -183,6 +187,7 @@ def _add_command(
             command: Text for the shell, or a list of a program and its arguments.
             timeout: Seconds after which it is ended, with all that it started.
             cwd: The folder to run in, relative to the workspace.
+            ctx: Keeps what was printed so far, in case the call is cut off.
         """
         ended = await run_process(
             command,
@@ -191,6 +196,7 @@ def _add_command(
             timeout=timeout,
             grace=grace,
             max_output=max_output,
+            keep=None if ctx is None else ctx.keep,
         )
         return outcome_of_command(ended, timeout)
 
