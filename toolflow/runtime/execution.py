@@ -13,10 +13,10 @@ from toolflow.errors import LockCycleError, LockLostError
 from toolflow.locks.protocol import Lease, LockRequest
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
-from toolflow.recording.results import failed_outcome, outcome_of
 from toolflow.runtime.bodies import ThreadBody, as_coroutine, stepped
 from toolflow.runtime.context import Context, Interrupted, enter_context
 from toolflow.runtime.record import CallRecord, timed_out
+from toolflow.runtime.results import failed_outcome, outcome_of
 
 if TYPE_CHECKING:
     from toolflow.runtime.executor import Executor

@@ -9,10 +9,10 @@ import anyio
 
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
-from toolflow.recording.results import failed_outcome
 from toolflow.runtime.approvals import call_digest
 from toolflow.runtime.hooks import Deny, HookContext
 from toolflow.runtime.record import settled_outcome
+from toolflow.runtime.results import failed_outcome
 
 if TYPE_CHECKING:
     from toolflow.runtime.executor import Executor

@@ -14,7 +14,7 @@ from typing import Any
 
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
-from toolflow.recording.results import outcome_of
+from toolflow.runtime.results import outcome_of
 
 Proceed = Callable[[], Awaitable[Any]]
 
