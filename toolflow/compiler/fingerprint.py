@@ -17,6 +17,8 @@ from toolflow.model.digest import digest
 from toolflow.model.plan import PlanData
 from toolflow.model.turn import Turn
 
+_BLOCK = 256
+
 
 def fingerprint(plan: PlanData) -> str:
     """The fingerprint of a plan, as 64 hexadecimal digits.
@@ -45,10 +47,10 @@ def fingerprint(plan: PlanData) -> str:
             [plan.turn_id, plan.message_id, plan.source, plan.approvals],
             [limits.pool, limits.resources],
             listed,
-            calls,
+            _blocks(calls, plan.turn_id),
             [[node.id, node.kind, node.calls] for node in plan.nodes],
             [[gate.name, gate.key] for gate in plan.gates],
-            [[edge.kind, edge.before, edge.after] for edge in plan.edges],
+            _blocks([[e.kind, e.before, e.after] for e in plan.edges], plan.turn_id),
         ],
         plan.turn_id,
     )
@@ -64,7 +66,15 @@ def turn_digest(turn: Turn) -> str:
         PlanError: If the arguments cannot be written as JSON.
     """
     calls = [[call.id, call.tool, call.args, call.raw] for call in turn.calls]
-    return _digest([turn.carries_ids, calls], turn.id)
+    return _digest([turn.carries_ids, _blocks(calls, turn.id)], turn.id)
+
+
+def _blocks(values: list[Any], turn_id: str) -> list[Any]:
+    """The values, or where they are many, digests of a few hundred each: that saves memory."""
+    if len(values) <= _BLOCK:
+        return values
+    starts = range(0, len(values), _BLOCK)
+    return [_digest(values[start : start + _BLOCK], turn_id) for start in starts]
 
 
 def _call(call: CallPlan, terms: int) -> list[Any]:

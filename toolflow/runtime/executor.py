@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Literal, get_args
 
 import anyio
 from anyio.abc import TaskGroup
@@ -24,21 +25,25 @@ from anyio.abc import TaskGroup
 from toolflow.errors import InternalError
 from toolflow.locks.protocol import LockStore
 from toolflow.model.batch import CallPlan
-from toolflow.model.outcome import Outcome
+from toolflow.model.event import EventKind
+from toolflow.model.outcome import Outcome, Status
 from toolflow.model.plan import PlanData
 from toolflow.model.turn import EMPTY
 from toolflow.runtime.asking import Asking
+from toolflow.runtime.context import Surroundings
 from toolflow.runtime.events import EventLog
 from toolflow.runtime.execution import Execution
 from toolflow.runtime.hooking import HookRunner
 from toolflow.runtime.loops import loop_caller, loop_clock
-from toolflow.runtime.options import RunOptions, RunReport
+from toolflow.runtime.options import RunOptions
 from toolflow.runtime.record import CallRecord, Wording, settled_outcome
+from toolflow.runtime.report import RunReport
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.runtime.watchdog import Watchdog
 from toolflow.scheduler import Decision, Scheduler
 from toolflow.scheduler.decisions import ACQUIRING, DONE, HOOKING, PREPARING, READY, WAITING
 
+_SETTLED = {status: {"status": status} for status in get_args(Status)}
 YIELD_EVERY = 32  # calls that a worker may run without giving others a chance
 
 
@@ -80,6 +85,15 @@ class Executor:
         self.hooking = HookRunner(self)
         self.asking = Asking(self)
         self.execution = Execution(self)
+        self.surroundings = Surroundings(
+            turn=plan.turn_id,
+            run=options.run,
+            source=options.source,
+            messages=options.messages,
+            lineage=options.lineage,
+            answers=options.answers,
+            pausable=options.pausable,
+        )
         self.base = contextvars.copy_context()
         self.clock: Callable[[], float] = float
         self.interrupts: dict[int, object] = {}
@@ -175,27 +189,29 @@ class Executor:
             event.set()
 
     def _report(self) -> RunReport:
-        for record in self.records:  # what no hook will see any more is final now
-            if record.outcome is not None and not record.told and self._ended == "finish":
-                self.tell_settled(self.records.index(record))
+        if self._ended == "finish":  # what no hook will see any more is final now
+            for index, record in enumerate(self.records):
+                if not record.told:
+                    self.tell_settled(index)
         paused = self._ended == "pause"
-        status = "paused" if paused else "aborted" if self.abort_cause is not None else "done"
-        self.log.add(
-            "run_paused" if paused else "run_finished", self.now(), data={"status": status}
+        status: Literal["done", "paused", "aborted"] = (
+            "paused" if paused else "done" if self.abort_cause is None else "aborted"
         )
-        calls = tuple(self.scheduler.calls)
+        kind: EventKind = "run_paused" if paused else "run_finished"
+        self.log.add(kind, self.now(), data={"status": status})
+        scheduler = self.scheduler
         return RunReport(
-            status=status,  # type: ignore[arg-type]  # one of the three words above
-            calls=calls,
-            outcomes=tuple(record.outcome for record in self.records),
-            hooked=tuple(self.scheduler.phase[call.index] == DONE for call in calls),
-            times=tuple(record.times for record in self.records),
-            events=self.log.events,
+            status=status,
+            calls=tuple(scheduler.calls),
+            outcomes=tuple([record.outcome for record in self.records]),
+            hooked=tuple([phase == DONE for phase in scheduler.phase]),
+            records=self.records,
+            log=self.log.snapshot(),
             questions=self.asking.open_questions() if paused else (),
-            stop_point=self.scheduler.stop_point,
+            stop_point=scheduler.stop_point,
             approved=self.asking.approved,
-            extra=tuple(text for r in self.records if r.hooks for text in r.hooks.extra),
-            lingering=tuple(calls[index].name for index in self.scheduler.lingering),
+            extra=tuple([text for r in self.records if r.hooks for text in r.hooks.extra]),
+            lingering=tuple(scheduler.calls[index].name for index in scheduler.lingering),
             hook_error=self.hooking.first_error,
             observer_errors=self.log.observer_errors,
             abort_cause=self.abort_cause,
@@ -245,21 +261,27 @@ class Executor:
         record.outcome = outcome
         self.tell_settled(index)
 
-    def tell_settled(self, index: int) -> None:
-        """Send the one settled event of a call."""
+    def tell_settled(self, index: int, at: float | None = None) -> None:
+        """Send the one settled event of a call.
+
+        Args:
+            index: The call.
+            at: The time of the run, where the caller knows it.
+        """
         record = self.records[index]
         if record.told or record.outcome is None:
             return
         record.told = True
-        now = self.now()
+        if at is None:
+            at = self.now()
         if record.settled is None:
-            record.settled = now
-        self.log.add("call_settled", now, index, {"status": record.outcome.status})
+            record.settled = at
+        self.log.add("call_settled", at, index, _SETTLED[record.outcome.status])
 
-    def known(self, index: int) -> None:
+    def known(self, index: int, at: float | None = None) -> None:
         """Tell a call's outcome, unless its after-hook is still to see it."""
         if self.scheduler.phase[index] == DONE:
-            self.tell_settled(index)
+            self.tell_settled(index, at)
 
     def refuse(self, index: int, outcome: Outcome, *, hooked: bool) -> None:
         """A call gets its outcome before it started."""
