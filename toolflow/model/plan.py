@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from toolflow.model.batch import CallPlan, Limits
-from toolflow.model.turn import Notice
+from toolflow.model.turn import Notice, Turn
 
 NodeKind = Literal["pool", "barrier", "settled"]
 
@@ -81,6 +81,7 @@ class PlanData:
         turn_digest: Digest of the turn.
         fingerprint: Digest of everything above.
         notices: What was odd about the turn.
+        turn: The turn itself, for whoever writes its results back; not part of the identity.
     """
 
     turn_id: str
@@ -96,3 +97,4 @@ class PlanData:
     turn_digest: str = ""
     fingerprint: str = field(default="", compare=False)
     notices: tuple[Notice, ...] = field(default=(), compare=False)
+    turn: Turn | None = field(default=None, compare=False, repr=False)

@@ -1,0 +1,364 @@
+"""The engine: the front door for Python (spec 14).
+
+It puts the parts together for one harness: tools, policy, lock store, hooks. A turn becomes a plan
+(`Engine.plan`), a plan is run (`Engine.run`), a paused run goes on (`Engine.resume`), and one call
+outside a turn waits in the same queues (`Engine.call`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from toolflow.compiler import Plan, compile_plan
+from toolflow.errors import CheckpointError, UsageError
+from toolflow.formats import read_turn, write_turn
+from toolflow.locks import default_store
+from toolflow.locks.protocol import LockStore
+from toolflow.model.batch import CallPlan, Limits
+from toolflow.model.outcome import Outcome
+from toolflow.model.turn import Call, Turn
+from toolflow.recording.checkpoint import Checkpoint, checkpoint_of
+from toolflow.recording.result import RunResult
+from toolflow.runtime.approvals import Approver
+from toolflow.runtime.context import Context, current_context
+from toolflow.runtime.control import Control
+from toolflow.runtime.events import Sink
+from toolflow.runtime.executor import Executor
+from toolflow.runtime.hooks import HookChain, Hooks
+from toolflow.runtime.options import RunOptions
+from toolflow.runtime.report import RunReport
+from toolflow.runtime.toolbox import Toolbox
+from toolflow.runtime.transcript import Transcript
+
+if TYPE_CHECKING:
+    from toolflow.policy import Policy
+
+_run_numbers = itertools.count(1)
+_UNKNOWN = Outcome("outcome_unknown")  # stands for results where only the message is wanted
+
+
+class Engine:
+    """Plans and runs the tool calls of model turns.
+
+    Args:
+        tools: The tools.
+        policy: A policy, the path of a policy file, YAML text, or a mapping; ``None``: every call
+            is exclusive unless its tool declares otherwise.
+        cwd: The folder against which relative paths in keys are resolved; the current one by
+            default.
+        locks: Where keys and resources are taken; the process-wide store by default, so that all
+            engines of the process share them.
+        hooks: Hooks around every call of every run.
+        approver: Who answers questions while runs go on.
+        pool: How many calls of one turn run at once, instead of what the policy says.
+        parallel: ``False`` runs one call after the other; keys are still taken.
+        grace: Seconds that a body may go on after its outcome was reported, before others stop
+            waiting for what it holds.
+
+    Raises:
+        PolicyError: If the policy cannot be used.
+        UsageError: If a bound is not allowed.
+    """
+
+    def __init__(
+        self,
+        tools: Toolbox | None = None,
+        *,
+        policy: Policy | str | Path | Mapping[str, Any] | None = None,
+        cwd: str | Path | None = None,
+        locks: LockStore | None = None,
+        hooks: Hooks | Sequence[Hooks] = (),
+        approver: Approver | None = None,
+        pool: int | None = None,
+        parallel: bool = True,
+        grace: float = 5.0,
+    ) -> None:
+        from toolflow.policy import Policy, load_policy  # noqa: PLC0415  # needs pydantic, jinja2
+
+        self.tools = tools if tools is not None else Toolbox()
+        self.policy: Policy = policy if isinstance(policy, Policy) else load_policy(policy)
+        self.cwd = str(cwd) if cwd is not None else None
+        self.locks = locks if locks is not None else default_store()
+        self.hooks = _several(hooks)
+        self.approver = approver
+        self.grace = grace
+        self.limits = Limits(
+            pool=1 if not parallel else self.policy.limits.pool if pool is None else pool,
+            resources=self.policy.limits.resources,
+        )
+
+    # ---- plan ----
+
+    def plan(self, turn: Turn | Any) -> Plan:
+        """Compile a turn, before anything runs.
+
+        Args:
+            turn: A `Turn`, or a provider's message in any form that `read_turn` takes.
+
+        Returns:
+            The plan.
+
+        Raises:
+            TurnError: If the message cannot be read.
+            PlanError: If a call asks for more of a resource than there is.
+        """
+        turn = turn if isinstance(turn, Turn) else read_turn(turn)
+        batch = self.policy.classify(turn, self.tools, cwd=self.cwd)
+        return compile_plan(replace(batch, limits=self.limits))
+
+    # ---- run ----
+
+    async def run(
+        self,
+        plan: Plan | Turn | Any,
+        *,
+        transcript: Transcript | None = None,
+        hooks: Hooks | Sequence[Hooks] = (),
+        approver: Approver | None = None,
+        on_event: Sink | Iterable[Sink] = (),
+        control: Control | None = None,
+        timeout: float | None = None,
+        can_pause: bool = True,
+        stop_at: Iterable[str] = (),
+        step: bool = False,
+    ) -> RunResult:
+        """Run a plan, on asyncio or trio.
+
+        Inside the body of a tool this is a nested turn: it takes the keys of its parent again
+        without waiting, its events name the parent, and it cannot pause.
+
+        Args:
+            plan: The plan; a turn or a provider's message is planned first.
+            transcript: Where the turn is committed, if anywhere.
+            hooks: Hooks inside those of the engine.
+            approver: Who answers questions, instead of the engine's.
+            on_event: Called with every event.
+            control: The handle with which to interrupt or abort.
+            timeout: Seconds that the whole run may take, waiting included; then it is aborted.
+            can_pause: Whether a question without an approver, a stop point or an interrupt pauses
+                the run. If not, the question is declined and the stop point is passed.
+            stop_at: Names of calls before which the run pauses.
+            step: Pause before every call.
+
+        Returns:
+            Outcomes, messages in the provider's form, events; for a paused run its questions and
+            the checkpoint to resume from.
+
+        Raises:
+            UsageError: If ``stop_at`` names no call of the plan.
+            InternalError: If toolflow itself failed.
+        """
+        plan = plan if isinstance(plan, Plan) else self.plan(plan)
+        parent = current_context()
+        options = RunOptions(
+            run=_run_name(parent),
+            hooks=HookChain((*self.hooks, *_several(hooks))),
+            approver=approver or self.approver,
+            sinks=(on_event,) if callable(on_event) else tuple(on_event),
+            control=control or Control(),
+            pausable=can_pause and parent is None,
+            stops=_stops(plan, stop_at, step=step),
+            grace=self.grace,
+            total=timeout,
+            lineage=parent.lineage if parent is not None else (),
+            source=_source(parent),
+        )
+        return await self._run(plan, options, transcript)
+
+    async def resume(
+        self,
+        checkpoint: Checkpoint,
+        answers: Mapping[str, Any] | None = None,
+        *,
+        transcript: Transcript | None = None,
+        hooks: Hooks | Sequence[Hooks] = (),
+        approver: Approver | None = None,
+        on_event: Sink | Iterable[Sink] = (),
+        control: Control | None = None,
+        timeout: float | None = None,
+        pool: int | None = None,
+        step: bool = False,
+    ) -> RunResult:
+        """Go on with a paused run, in this process or another one (spec 8.5).
+
+        Finished calls do not run again. A call that asked runs again and gets its answer.
+
+        Args:
+            checkpoint: Where it paused.
+            answers: Answers by call name: to an approval ``True``, ``False`` or an `Answer`; to an
+                interrupt any value. Some or all; what is not answered is asked again.
+            transcript: As for `run`.
+            hooks: As for `run`.
+            approver: As for `run`.
+            on_event: As for `run`.
+            control: As for `run`.
+            timeout: Seconds for the rest of the run; the checkpoint's by default.
+            pool: How many calls run at once, instead of what the checkpoint says.
+            step: Pause before the next call again.
+
+        Returns:
+            As for `run`, with the outcomes of the whole turn.
+
+        Raises:
+            CheckpointError: If an answer is for a call that does not wait for one; nothing runs.
+        """
+        plan = checkpoint.plan
+        if pool is not None:
+            plan = replace(plan, limits=Limits(pool, plan.limits.resources))
+        given = checkpoint.answered(answers or {})
+        options = RunOptions(
+            run=_run_name(None),
+            hooks=HookChain((*self.hooks, *_several(hooks))),
+            approver=approver or self.approver,
+            sinks=(on_event,) if callable(on_event) else tuple(on_event),
+            control=control or Control(),
+            pausable=True,
+            stops=_stops(plan, (), step=step) | checkpoint.stops,
+            passed=given.passed,
+            approved=given.approved,
+            outcomes=given.outcomes,
+            answers=given.answers,
+            attempts=given.attempts,
+            grace=self.grace,
+            total=timeout if timeout is not None else checkpoint.timeout,
+        )
+        return await self._run(plan, options, transcript, extra=checkpoint.extra)
+
+    async def call(
+        self, tool: str, args: Mapping[str, Any] | None = None, **options: Any
+    ) -> Outcome:
+        """Run one call outside a turn; it waits in the same queues.
+
+        Args:
+            tool: The tool's name.
+            args: Its arguments.
+            **options: As for `run`.
+
+        Returns:
+            Its outcome.
+        """
+        turn = Turn("call", (Call(0, "call-1", tool, dict(args or {})),), carries_ids=False)
+        result = await self.run(turn, **{"can_pause": False, **options})
+        outcome = result.outcomes[0]
+        if outcome is None:
+            raise CheckpointError(f"The call of {tool!r} paused. Use `run` for calls that may ask.")
+        return outcome
+
+    def run_sync(self, plan: Plan | Turn | Any, **options: Any) -> RunResult:
+        """Do what `run` does, in an event loop of its own."""
+        return anyio.run(partial(self.run, plan, **options))
+
+    def resume_sync(
+        self, checkpoint: Checkpoint, answers: Mapping[str, Any] | None = None, **options: Any
+    ) -> RunResult:
+        """Do what `resume` does, in an event loop of its own."""
+        return anyio.run(partial(self.resume, checkpoint, answers, **options))
+
+    def call_sync(
+        self, tool: str, args: Mapping[str, Any] | None = None, **options: Any
+    ) -> Outcome:
+        """Do what `call` does, in an event loop of its own."""
+        return anyio.run(partial(self.call, tool, args, **options))
+
+    # ---- inside ----
+
+    async def _run(
+        self,
+        plan: Plan,
+        options: RunOptions,
+        transcript: Transcript | None,
+        *,
+        extra: tuple[str, ...] = (),
+    ) -> RunResult:
+        turn = plan.turn if plan.turn is not None else _plain_turn(plan)
+        if transcript is not None:
+            transcript.stage(write_turn(turn, [_UNKNOWN] * len(turn.calls))[0])
+            options = replace(options, messages=transcript.snapshot())
+        options = replace(options, reclassify=partial(self._reclassify, turn))
+        executor = Executor(plan, self.tools, self.locks, options)
+        try:
+            report = await executor.run()
+            with anyio.CancelScope(shield=True):  # what ran is kept, even if we are cancelled
+                result = await self._conclude(plan, turn, report, options, transcript, extra=extra)
+        finally:
+            executor.release_leases()
+        if executor.pending_error is not None:
+            raise executor.pending_error
+        return result
+
+    async def _conclude(
+        self,
+        plan: Plan,
+        turn: Turn,
+        report: RunReport,
+        options: RunOptions,
+        transcript: Transcript | None,
+        *,
+        extra: tuple[str, ...],
+    ) -> RunResult:
+        texts = extra + report.extra
+        if report.status == "paused":
+            if transcript is not None:
+                transcript.discard()
+            checkpoint = checkpoint_of(plan, report, options, extra=texts)
+            return RunResult(plan, turn, report, checkpoint=checkpoint)
+        outcomes = [outcome for outcome in report.outcomes if outcome is not None]
+        assistant, results = write_turn(turn, outcomes, texts=texts)
+        if transcript is not None:
+            transcript.stage(assistant)
+            transcript.stage_results(results)
+            await transcript.commit()
+        steering = options.control.take_messages()
+        if transcript is not None and steering:
+            await transcript.append(steering)
+        return RunResult(
+            plan,
+            turn,
+            report,
+            assistant=tuple(assistant),
+            results=tuple(results),
+            steering=tuple(steering),
+        )
+
+    def _reclassify(self, turn: Turn, call: CallPlan, args: Mapping[str, Any]) -> CallPlan:
+        return self.policy.reclassify(call, turn, args, self.tools, cwd=self.cwd)
+
+
+def _several(hooks: Hooks | Sequence[Hooks]) -> tuple[Hooks, ...]:
+    return (hooks,) if isinstance(hooks, Hooks) else tuple(hooks)
+
+
+def _run_name(parent: Context | None) -> str:
+    name = f"run-{next(_run_numbers)}"
+    return name if parent is None else f"{parent.run}/{name}"
+
+
+def _source(parent: Context | None) -> str:
+    if parent is None:
+        return "main"
+    return parent.name if parent.source == "main" else f"{parent.source}/{parent.name}"
+
+
+def _stops(plan: Plan, stop_at: Iterable[str], *, step: bool) -> frozenset[int]:
+    index = {call.name: call.index for call in plan.calls}
+    wanted = tuple(stop_at)
+    unknown = [name for name in wanted if name not in index]
+    if unknown:
+        raise UsageError(
+            f"stop_at names {unknown[0]!r}, which is no call of this plan. "
+            f"Its calls are {', '.join(index) or 'none'}."
+        )
+    return frozenset(index.values()) if step else frozenset(index[name] for name in wanted)
+
+
+def _plain_turn(plan: Plan) -> Turn:
+    """The turn of a plan that was loaded without its message."""
+    calls = tuple(Call(call.index, call.id, call.tool, call.args) for call in plan.calls)
+    return Turn(plan.turn_id, calls, message_id=plan.message_id, source=plan.source)

@@ -1,0 +1,134 @@
+"""The checkpoint: what a paused run needs to go on, here or in another process (spec 8.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from toolflow.compiler import Plan
+from toolflow.errors import CheckpointError
+from toolflow.model.outcome import Outcome
+from toolflow.runtime.approvals import Answer, Question
+from toolflow.runtime.options import RunOptions
+from toolflow.runtime.report import RunReport
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A checkpoint with answers, as a run takes it."""
+
+    outcomes: Mapping[int, tuple[Outcome, bool]]
+    approved: frozenset[int]
+    passed: frozenset[int]
+    answers: Mapping[str, tuple[Any, ...]]
+    attempts: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A paused run.
+
+    Attributes:
+        plan: The plan, with calls as hooks had changed them; it holds limits and timeouts.
+        outcomes: Finished calls by index: outcome, and whether the after-hook has run.
+        questions: What the run waits for, in call order.
+        approved: Indexes of calls that were approved.
+        answers: Answers to interrupts so far, by the call's name, in the order asked.
+        attempts: How often each call was entered, by index.
+        stops: Indexes of calls before which the run still stops.
+        passed: Indexes of calls whose stop point counts no more.
+        timeout: The total limit of the run in seconds, or ``None``.
+        extra: Texts of hooks for the model so far.
+    """
+
+    plan: Plan
+    outcomes: Mapping[int, tuple[Outcome, bool]]
+    questions: tuple[Question, ...] = ()
+    approved: frozenset[int] = frozenset()
+    answers: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    attempts: Mapping[int, int] = field(default_factory=dict)
+    stops: frozenset[int] = frozenset()
+    passed: frozenset[int] = frozenset()
+    timeout: float | None = None
+    extra: tuple[str, ...] = ()
+
+    def answered(self, answers: Mapping[str, Any]) -> Given:
+        """This checkpoint with answers.
+
+        Args:
+            answers: By call name; see `Engine.resume`.
+
+        Returns:
+            What the resumed run starts from.
+
+        Raises:
+            CheckpointError: If an answer is for a call that does not wait, or an approval's answer
+                is neither an `Answer` nor a boolean. Nothing is half applied (spec 8.4).
+        """
+        questions = {question.call: question for question in self.questions}
+        index = {call.name: call.index for call in self.plan.calls}
+        outcomes, approved = dict(self.outcomes), set(self.approved)
+        replies = dict(self.answers)
+        for name, answer in answers.items():
+            question = questions.get(name)
+            if question is None:
+                waiting = ", ".join(questions) or "none"
+                raise CheckpointError(
+                    f"There is an answer for {name!r}, which waits for none. Waiting: {waiting}."
+                )
+            if question.kind == "interrupt":
+                replies[name] = (*replies.get(name, ()), answer)
+            elif (decision := _decision(name, answer)).approved:
+                approved.add(index[name])
+            else:
+                reason = f": {decision.reason}" if decision.reason else "."
+                outcome = Outcome("declined", error=f"Declined by the approver{reason}")
+                outcomes[index[name]] = (outcome, False)
+        return Given(outcomes, frozenset(approved), self.passed, replies, self.attempts)
+
+
+def checkpoint_of(
+    plan: Plan, report: RunReport, options: RunOptions, *, extra: tuple[str, ...] = ()
+) -> Checkpoint:
+    """Make the checkpoint of a run that paused.
+
+    Args:
+        plan: The plan that was run.
+        report: What became of it so far.
+        options: How it was run.
+        extra: Texts of hooks for the model so far.
+    """
+    attempts = dict(options.attempts)
+    for call in report.calls:
+        if report.times[call.index].started is not None:
+            attempts[call.index] = attempts.get(call.index, 0) + 1
+    passed = options.passed
+    if report.stop_point >= 0:
+        passed |= {report.stop_point}
+    return Checkpoint(
+        plan=replace(plan, calls=report.calls),
+        outcomes={
+            index: (outcome, report.hooked[index])
+            for index, outcome in enumerate(report.outcomes)
+            if outcome is not None
+        },
+        questions=report.questions,
+        approved=report.approved,
+        answers={name: tuple(given) for name, given in options.answers.items()},
+        attempts=attempts,
+        stops=options.stops,
+        passed=passed,
+        timeout=options.total,
+        extra=extra,
+    )
+
+
+def _decision(name: str, answer: object) -> Answer:
+    if isinstance(answer, Answer):
+        return answer
+    if isinstance(answer, bool):
+        return Answer(approved=answer)
+    raise CheckpointError(
+        f"The answer for {name!r} is {answer!r}. It is an approval: use True, False or an Answer."
+    )

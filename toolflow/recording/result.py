@@ -1,0 +1,111 @@
+"""What a run gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from toolflow.model.event import Event
+from toolflow.model.outcome import Outcome, Times
+from toolflow.model.plan import PlanData
+from toolflow.model.recording import RecordedTurn
+from toolflow.model.turn import Turn
+from toolflow.recording.checkpoint import Checkpoint
+from toolflow.runtime.approvals import Question
+from toolflow.runtime.report import RunReport
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """The end of a run, or its pause.
+
+    Attributes:
+        plan: What was run.
+        turn: The turn that it was made of.
+        report: The facts.
+        assistant: The turn's assistant message in the provider's form, with valid ids.
+        results: The messages that answer its calls.
+        steering: Messages that arrived meanwhile, delivered after the turn.
+        checkpoint: Where a paused run goes on; ``None`` where the run has ended.
+    """
+
+    plan: PlanData
+    turn: Turn
+    report: RunReport
+    assistant: tuple[Any, ...] = ()
+    results: tuple[Any, ...] = ()
+    steering: tuple[Any, ...] = ()
+    checkpoint: Checkpoint | None = None
+
+    @property
+    def status(self) -> Literal["done", "paused", "aborted"]:
+        """How the run ended."""
+        return self.report.status
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run is done and every call is ok (or still runs in the background)."""
+        return self.status == "done" and all(
+            outcome is not None and outcome.status in {"ok", "running"} for outcome in self.outcomes
+        )
+
+    @property
+    def outcomes(self) -> tuple[Outcome | None, ...]:
+        """How each call settled, in call order; ``None`` where a paused run has none yet."""
+        return self.report.outcomes
+
+    @property
+    def messages(self) -> tuple[Any, ...]:
+        """What the transcript grows by, in the provider's form, as committed.
+
+        The assistant message comes first (its ids may have been made valid, so it replaces the
+        one that was read), then the results, then steering messages. Empty for a paused run.
+        """
+        return self.assistant + self.results + self.steering
+
+    @property
+    def times(self) -> tuple[Times, ...]:
+        """When things happened to each call, in seconds since the run began."""
+        return self.report.times
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The facts of the run, in order."""
+        return self.report.events
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What a paused run waits for, in call order."""
+        return self.report.questions
+
+    @property
+    def lingering(self) -> tuple[str, ...]:
+        """Names of calls that were reported while their bodies still run."""
+        return self.report.lingering
+
+    def outcome(self, name: str) -> Outcome | None:
+        """The outcome of a call by its name.
+
+        Raises:
+            KeyError: If the plan has no such call.
+        """
+        for call in self.plan.calls:
+            if call.name == name:
+                return self.outcomes[call.index]
+        raise KeyError(name)
+
+    def recorded(self, *, started_at: str | None = None) -> RecordedTurn:
+        """The turn as a recording holds it.
+
+        Args:
+            started_at: When the run began, as ISO 8601 text.
+        """
+        return RecordedTurn(
+            turn=self.turn,
+            outcomes=self.outcomes,
+            times=self.times,
+            plan=self.plan,
+            events=self.events,
+            messages=self.messages,
+            started_at=started_at,
+        )

@@ -1,0 +1,137 @@
+"""Putting questions to the approver while the run goes on (spec 8.1)."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+import anyio
+
+from toolflow.model.outcome import Outcome
+from toolflow.runtime.approvals import (
+    Answer,
+    Question,
+    approval_of,
+    as_answer,
+    call_digest,
+    interrupt_of,
+)
+from toolflow.scheduler.decisions import DONE, PREPARING, READY, WAITING
+
+if TYPE_CHECKING:
+    from toolflow.runtime.run import Run
+
+
+class Asking:
+    """The open questions of one run.
+
+    Args:
+        run: The run that it belongs to.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._always: dict[str, Answer] = {}
+        self._approved = set(run.options.approved)
+
+    @property
+    def approved(self) -> frozenset[int]:
+        """Calls whose question was answered with yes."""
+        return frozenset(self._approved)
+
+    def ask(self, index: int) -> None:
+        """Put a call's question; a question of it that is still open counts no more."""
+        self.forget(index)
+        record = self._run.records[index]
+        question = approval_of(self._run.scheduler.calls[index])
+        record.question = question
+        self._run.note("question_asked", index, question=question.text)
+        if question.digest in self._always:
+            self._answered(index, question, self._always[question.digest])
+        else:
+            self._run.spawn(self._ask, index, question)
+
+    def forget(self, index: int) -> None:
+        """Take a question back."""
+        record = self._run.records[index]
+        record.question = None
+        if record.asking is not None:
+            record.asking.cancel()
+            record.asking = None
+
+    def stop(self) -> None:
+        """Stop asking; what is open stays open."""
+        for record in self._run.records:
+            if record.asking is not None:
+                record.asking.cancel()
+
+    close = stop
+
+    def open_questions(self) -> tuple[Question, ...]:
+        """What a paused run waits for, in call order.
+
+        These are the questions of bodies, and every approval that a call which has not run needs
+        and was not given, also of calls behind the stop point: a person sees all of them at once.
+        """
+        found = []
+        for call in self._run.scheduler.calls:
+            index = call.index
+            if index in self._run.interrupts:
+                found.append(interrupt_of(call, self._run.interrupts[index]))
+            elif (
+                call.ask is not None
+                and index not in self._approved
+                and self._run.scheduler.phase[index] in {WAITING, READY, PREPARING}
+            ):
+                found.append(approval_of(call))
+        return tuple(found)
+
+    async def _ask(self, index: int, question: Question) -> None:
+        run = self._run
+        record = run.records[index]
+        if record.question is not question or run.scheduler.ended:
+            return
+        answer: Answer | None = None
+        with anyio.CancelScope(shield=True) as scope:
+            record.asking = scope
+            assert run.options.approver is not None
+            try:
+                given = run.options.approver(question)
+                answer = as_answer(await given if inspect.isawaitable(given) else given)
+            except Exception as error:  # noqa: BLE001  # an approver that fails approves nothing
+                answer = Answer(approved=False, reason=f"The approver failed: {error}")
+        if record.asking is scope:
+            record.asking = None
+        if answer is not None and not scope.cancel_called:
+            self._answered(index, question, answer)
+
+    def _answered(self, index: int, question: Question, answer: Answer) -> None:
+        run = self._run
+        record = run.records[index]
+        call = run.scheduler.calls[index]
+        if record.question is not question or call_digest(call) != question.digest:
+            return
+        record.question = None
+        run.note("question_answered", index, approved=answer.approved, reason=answer.reason)
+        if answer.always:
+            self._always[question.digest] = answer
+        if answer.approved:
+            self._approved.add(index)
+        else:
+            reason = f": {answer.reason}" if answer.reason else "."
+            record.outcome = Outcome("declined", error=f"Declined by the approver{reason}")
+        run.scheduler.answered(index, approved=answer.approved)
+        run.known(index)
+        if answer.always:
+            self._answer_alike(question, answer)
+        run.pump()
+
+    def _answer_alike(self, question: Question, answer: Answer) -> None:
+        for index, record in enumerate(self._run.records):
+            alike = record.question
+            if alike is not None and alike.digest == question.digest:
+                if record.asking is not None:
+                    record.asking.cancel()
+                    record.asking = None
+                if self._run.scheduler.phase[index] != DONE:
+                    self._answered(index, alike, answer)

@@ -1,0 +1,125 @@
+"""Running the body of a tool: coroutines in a context of their own, functions in threads.
+
+A body runs inside a worker task that outlives it, because a task of its own would cost more than
+most of what a short call does. Two things make that invisible to the body: its coroutine is
+stepped inside a copy of the caller's context, so that what it sets in context variables reaches no
+sibling (conformance 34), and every cancellation goes through a scope that ends with it.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import math
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from functools import partial
+from types import coroutine
+from typing import Any
+
+import anyio
+from anyio import to_thread
+from anyio.lowlevel import RunVar
+
+_threads: RunVar[anyio.CapacityLimiter | None] = RunVar("toolflow_threads", None)
+
+
+@coroutine
+def stepped(
+    context: contextvars.Context, body: Coroutine[Any, Any, Any]
+) -> Generator[Any, Any, Any]:
+    """Await a coroutine, running each of its steps inside a context.
+
+    Args:
+        context: The context; its variables are changed by the coroutine, the caller's are not.
+        body: The coroutine.
+
+    Returns:
+        What the coroutine returns.
+    """
+    run = context.run
+    step: Callable[[], Any] = partial(body.send, None)
+    while True:
+        try:
+            waited_for = run(step)
+        except StopIteration as end:
+            return end.value
+        try:
+            sent = yield waited_for
+        except BaseException as error:  # noqa: BLE001  # passed on to the body, whatever it is
+            step = partial(body.throw, error)
+        else:
+            step = partial(body.send, sent)
+
+
+async def as_coroutine(awaitable: Awaitable[Any]) -> Any:
+    """Await anything awaitable, as a coroutine."""
+    return await awaitable
+
+
+class ThreadBody:
+    """A function that runs in a thread, which nobody can kill.
+
+    Args:
+        function: What to run.
+        on_late_stop: Called in the thread when the function ends after it was given up; gets
+            the value and the error, one of them ``None``.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[], Any],
+        on_late_stop: Callable[[Any, BaseException | None], None],
+    ) -> None:
+        self._function = function
+        self._on_late_stop = on_late_stop
+        self._lock = threading.Lock()
+        self._given_up = False
+        self._ended = False
+
+    async def run(self) -> Any:
+        """Run the function in a worker thread and wait for it.
+
+        Returns:
+            What it returns.
+
+        Raises:
+            BaseException: What it raises; or the event loop's cancellation, see `give_up`.
+        """
+        return await to_thread.run_sync(self._work, abandon_on_cancel=True, limiter=_limiter())
+
+    def give_up(self) -> bool:
+        """Stop waiting for the function.
+
+        Returns:
+            Whether it still runs; then ``on_late_stop`` is called when it ends.
+        """
+        with self._lock:
+            self._given_up = True
+            return not self._ended
+
+    def _work(self) -> Any:
+        value, error = None, None
+        try:
+            value = self._function()
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            with self._lock:
+                self._ended = True
+                late = self._given_up
+            if late:
+                self._on_late_stop(value, error)
+        return value
+
+
+def _limiter() -> anyio.CapacityLimiter:
+    """A limiter without a limit: permits bound the calls of a run already.
+
+    Nested runs need threads while their parents hold some, so a limit could stop both for ever.
+    """
+    limiter = _threads.get(None)
+    if limiter is None:
+        limiter = anyio.CapacityLimiter(math.inf)
+        _threads.set(limiter)
+    return limiter

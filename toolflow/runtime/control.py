@@ -1,0 +1,81 @@
+"""Steering a run from outside: interrupt, abort, messages that arrive meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from toolflow.runtime.loops import Caller, loop_caller
+
+
+class Controlled(Protocol):
+    """What a control acts on."""
+
+    def halt(self) -> None:
+        """Stop at the next possible place."""
+
+    def abort(self, cause: str) -> None:
+        """Stop now."""
+
+
+class Control:
+    """A handle on a run, callable from any thread, before, during and after it.
+
+    Give one to `Engine.run`. Interrupt and abort may come at any moment, twice, or after the end
+    (spec 6.9): the first cause of an abort counts, an abort outranks an interrupt, and whatever
+    comes after the end does nothing.
+    """
+
+    def __init__(self) -> None:
+        self._run: Controlled | None = None
+        self._call: Caller | None = None
+        self._interrupted = False
+        self._abort_cause: str | None = None
+        self._messages: list[Any] = []
+
+    def interrupt(self) -> None:
+        """Let running calls finish, start no further one, then pause."""
+        self._interrupted = True
+        self._tell(lambda run: run.halt())
+
+    def abort(self, cause: str = "by the user") -> None:
+        """Stop now; every call of the turn still gets its one result.
+
+        Args:
+            cause: Who or what stopped the run, for the record.
+        """
+        if self._abort_cause is None:
+            self._abort_cause = cause
+        first = self._abort_cause
+        self._tell(lambda run: run.abort(first))
+
+    def steer(self, message: Any) -> None:
+        """Give the model a message after the whole turn (spec 6.10).
+
+        Args:
+            message: A message in the provider's form.
+        """
+        self._messages.append(message)
+
+    def take_messages(self) -> list[Any]:
+        """The steering messages so far; they are given out once."""
+        messages, self._messages = self._messages, []
+        return messages
+
+    def attach(self, run: Controlled) -> None:
+        """A run begins: what was asked for before counts now."""
+        self._run, self._call = run, loop_caller()
+        if self._abort_cause is not None:
+            run.abort(self._abort_cause)
+        elif self._interrupted:
+            run.halt()
+
+    def detach(self) -> None:
+        """The run has ended."""
+        self._run = self._call = None
+        self._interrupted = False
+
+    def _tell(self, what: Callable[[Controlled], None]) -> None:
+        run, call = self._run, self._call
+        if run is not None and call is not None:
+            call(lambda: what(run))

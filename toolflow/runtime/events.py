@@ -1,0 +1,70 @@
+"""The event log of a run, and those who listen to it (spec 9.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from toolflow.model.event import Event, EventKind
+from toolflow.model.turn import EMPTY
+
+Sink = Callable[[Event], object]
+
+
+class EventLog:
+    """Numbers the facts of a run, keeps them, and shows them to observers as they happen.
+
+    An observer that raises is called no less often for it, and changes nothing: its error is
+    counted. Sinks are called in the event loop's thread and must not block it; one that has slow
+    work to do puts it into a queue of its own.
+
+    Args:
+        head: The names of run and turn, and the provider's id of the message.
+        source: ``main``, or the path of parent calls of a nested turn.
+        names: What each call is called in events, by index.
+        sinks: The observers.
+    """
+
+    def __init__(
+        self,
+        head: tuple[str, str, str | None],
+        source: str,
+        names: Sequence[str],
+        sinks: Sequence[Sink],
+    ) -> None:
+        self._head = head
+        self._source = source
+        self._names = names
+        self._sinks = tuple(sinks)
+        self._facts: list[tuple[EventKind, float, int, Mapping[str, Any]]] = []
+        self.observer_errors = 0
+
+    def add(
+        self, kind: EventKind, at: float, call: int = -1, data: Mapping[str, Any] = EMPTY
+    ) -> None:
+        """Note a fact.
+
+        Args:
+            kind: What happened.
+            at: Seconds since the run began.
+            call: The call's index, or -1 for a fact of the run as a whole.
+            data: What else belongs to it.
+        """
+        self._facts.append((kind, at, call, data))
+        if self._sinks:
+            event = self._event(len(self._facts) - 1)
+            for sink in self._sinks:
+                try:
+                    sink(event)
+                except Exception:  # noqa: BLE001  # an observer never changes an outcome
+                    self.observer_errors += 1
+
+    def snapshot(self) -> Callable[[], tuple[Event, ...]]:
+        """All facts so far, as a function that puts the events together."""
+        count = len(self._facts)
+        return lambda: tuple([self._event(seq) for seq in range(count)])
+
+    def _event(self, seq: int) -> Event:
+        kind, at, call, data = self._facts[seq]
+        name = self._names[call] if call >= 0 else None
+        return Event(kind, seq, at, *self._head, name, self._source, data)

@@ -1,0 +1,118 @@
+"""The executor: carries out what the scheduler decides, with real tools in real time (anyio).
+
+A run has a few long-lived workers that take calls from a queue, as many as there are permits and
+never more than are needed. Whatever happens becomes a fact for the scheduler, and `Run.pump` carries
+out the decisions that follow. Bodies never raise into the task group, hooks and approvers do not
+either; what does raise is a bug of ours, stops new starts and is raised when all bodies have ended
+(spec 6.12).
+
+Every scope here is shielded: when the task that runs the turn is cancelled, the run is aborted,
+every call gets its outcome, and only then does the cancellation go on its way.
+"""
+
+from __future__ import annotations
+
+import anyio
+
+from toolflow.runtime.loops import loop_caller, loop_clock
+from toolflow.runtime.record import settled_outcome
+from toolflow.runtime.report import RunReport, report_of
+from toolflow.runtime.run import Run
+from toolflow.runtime.watchdog import Watchdog
+
+
+class Executor(Run):
+    """One run of one plan.
+
+    Args:
+        plan: What to run.
+        tools: The bodies.
+        locks: Where keys and resources are taken.
+        options: How to run it.
+    """
+
+    async def run(self) -> RunReport:
+        """Run the plan to its end, to a pause, or to an abort.
+
+        Returns:
+            What became of every call. Where the task was cancelled meanwhile, or a body raised
+            `KeyboardInterrupt`, the run is aborted and `pending_error` is what the caller has to
+            raise, once it has kept what it wants to keep.
+
+        Raises:
+            InternalError: If toolflow itself failed; every body has ended by then.
+        """
+        self.clock = loop_clock()
+        self._begun = self.clock()
+        self._end, self._quiet = anyio.Event(), anyio.Event()
+        self.call_back = loop_caller()
+        try:
+            async with anyio.create_task_group() as self._tasks:
+                self._watch = Watchdog(self._tasks, self.clock)
+                self._begin()
+                try:
+                    await self._until_end()
+                finally:
+                    self._close()
+        except BaseException as error:  # noqa: BLE001  # a cancellation; the caller raises it
+            self.pending_error = error
+        if self._error is not None:
+            raise self._error
+        self._tell_the_rest()
+        return report_of(self, self._ended)
+
+    def _begin(self) -> None:
+        self.log.add("run_started", 0.0, data={"calls": len(self.records)})
+        for call, record in zip(self.plan.calls, self.records, strict=True):
+            if call.index in self.options.outcomes:
+                record.outcome, record.hooked = self.options.outcomes[call.index]
+                record.told = record.hooked
+            elif call.verdict.kind == "settled":
+                self.settle(call.index, settled_outcome(call))
+        if self.options.total is not None:
+            limit = self.options.total
+            self.at(limit, lambda: self.abort(f"after its total limit of {limit:g} s"))
+        try:
+            self.options.control.attach(self)
+            if not self.scheduler.ended:
+                self.scheduler.begin()
+        except BaseException as error:  # noqa: BLE001  # told when the run has ended
+            self.broken(error)
+        self.pump()
+
+    async def _until_end(self) -> None:
+        try:
+            await self._end.wait()
+        except BaseException:
+            self.abort("by cancellation")
+            with anyio.CancelScope(shield=True):
+                await self._end.wait()
+                await self._until_quiet()
+            raise
+        await self._until_quiet()
+
+    async def _until_quiet(self) -> None:
+        """Wait for bodies that were reported, each for its grace time at the most."""
+        while any(not self.records[index].graced for index in self.scheduler.lingering):
+            await self._quiet.wait()
+            self._quiet = anyio.Event()
+
+    def _close(self) -> None:
+        self.options.control.detach()
+        self._watch.close()
+        self.hooking.close()
+        self.asking.close()
+        self.workers.close()
+
+    def _tell_the_rest(self) -> None:
+        """Tell what no hook will see any more, and how the run ended."""
+        if self._ended == "finish":
+            for index, record in enumerate(self.records):
+                if not record.told:
+                    self.tell_settled(index)
+        paused = self._ended == "pause"
+        self.log.add("run_paused" if paused else "run_finished", self.now())
+
+    def release_leases(self) -> None:
+        """Give back the keys that were held for the turn; called once it is committed."""
+        self.execution.release_turn()

@@ -1,0 +1,63 @@
+"""What a run is told beside its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolflow.model.batch import CallPlan
+from toolflow.model.outcome import Outcome
+from toolflow.model.turn import EMPTY
+from toolflow.runtime.approvals import Approver
+from toolflow.runtime.control import Control
+from toolflow.runtime.events import Sink
+from toolflow.runtime.hooks import HookChain
+
+Reclassify = Callable[[CallPlan, Mapping[str, Any]], CallPlan]
+NO_HOOKS = HookChain(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How to run a plan.
+
+    Attributes:
+        run: The run's name.
+        hooks: What stands before, around and after every call.
+        approver: Who answers questions while the run goes on, or ``None``.
+        sinks: Observers of events.
+        control: The handle to interrupt and abort with.
+        pausable: Whether the run may pause with a checkpoint.
+        stops: Calls before which the run stops, beside those of the plan.
+        passed: Calls whose stop point counts no more.
+        approved: Calls whose question was answered with yes.
+        outcomes: Calls that have an outcome already, with whether the after-hook has run.
+        answers: Answers to interrupts, by the call's name, in the order asked.
+        attempts: How often each call was entered before, by index.
+        grace: Seconds that a body that was reported may take to stop before others stop waiting.
+        total: Seconds that the whole run may take, or ``None``.
+        lineage: The owners of keys that this run may take again: parent calls, nearest first.
+        source: ``main``, or the path of parent calls of a nested turn.
+        messages: The transcript's snapshot for tools.
+        reclassify: Classifies a call anew, with other arguments or tools.
+    """
+
+    run: str = "run"
+    hooks: HookChain = NO_HOOKS
+    approver: Approver | None = None
+    sinks: Sequence[Sink] = ()
+    control: Control = field(default_factory=Control)
+    pausable: bool = False
+    stops: frozenset[int] = frozenset()
+    passed: frozenset[int] = frozenset()
+    approved: frozenset[int] = frozenset()
+    outcomes: Mapping[int, tuple[Outcome, bool]] = field(default_factory=dict)
+    answers: Mapping[str, Sequence[Any]] = EMPTY
+    attempts: Mapping[int, int] = field(default_factory=dict)
+    grace: float = 5.0
+    total: float | None = None
+    lineage: tuple[Hashable, ...] = ()
+    source: str = "main"
+    messages: Sequence[Any] = ()
+    reclassify: Reclassify | None = None
