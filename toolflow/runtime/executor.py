@@ -1,10 +1,10 @@
 """The executor: carries out what the scheduler decides, with real tools in real time (anyio).
 
 A run has a few long-lived workers that take calls from a queue, as many as there are permits and
-never more than are needed. Whatever happens becomes a fact for the scheduler, and `Run.pump` carries
-out the decisions that follow. Bodies never raise into the task group, hooks and approvers do not
-either; what does raise is a bug of ours, stops new starts and is raised when all bodies have ended
-(spec 6.12).
+never more than are needed. Whatever happens becomes a fact for the scheduler, and `Run.pump`
+carries out the decisions that follow. Bodies never raise into the task group, hooks and approvers
+do not either; what does raise is a bug of ours, stops new starts and is raised when all bodies
+have ended (spec 6.12).
 
 Every scope here is shielded: when the task that runs the turn is cancelled, the run is aborted,
 every call gets its outcome, and only then does the cancellation go on its way.
