@@ -170,6 +170,12 @@ def test_other_names_can_be_allowed() -> None:
         compile_expression("{{ args.x }}", names={"results", "item"})
 
 
+def test_the_own_filters_work_from_the_current_folder_where_none_are_given() -> None:
+    for text in ("{{ item | file_key }}", "{{ (item ~ '') | file_key }}"):
+        expression = compile_expression(text, names={"item"})
+        assert expression({"item": "/nowhere/../x"}) == "/x"
+
+
 def test_an_expression_knows_its_kind() -> None:
     kinds = {
         text: (expression.constant, expression.single)

@@ -381,3 +381,11 @@ def test_neither_pydantic_nor_jinja2_nor_yaml_is_loaded_before_it_is_needed() ->
 def test_templates_are_compiled_when_the_policy_is_loaded() -> None:
     with pytest.raises(PolicyError, match="rules\\[0\\]\\.show"):
         load_policy(rules("  - {tool: t, show: '{{ args.x | nothing }}'}"))
+
+
+@pytest.mark.parametrize("page", ["policy.md", "yaml.md"])
+def test_the_examples_of_the_reference_load(page: str) -> None:
+    text = (FLOWS.parents[1] / "docs" / "reference" / page).read_text(encoding="utf-8")
+    examples = [part.split("```")[0] for part in text.split("```yaml\n")[1:]]
+    assert examples
+    assert all(load_policy(example).settings.book.rules for example in examples)
