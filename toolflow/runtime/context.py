@@ -7,6 +7,9 @@ from contextvars import ContextVar
 from copy import deepcopy
 from typing import Any
 
+from toolflow.model.batch import CallPlan
+from toolflow.model.turn import EMPTY
+
 
 class Interrupted(BaseException):  # not an error: a tool asks a person
     """A body asks a person and ends. Not an `Exception`, so that tools do not swallow it.
@@ -20,6 +23,41 @@ class Interrupted(BaseException):  # not an error: a tool asks a person
         self.question = question
 
 
+class Surroundings:
+    """What all calls of one run share.
+
+    Attributes:
+        turn: The turn's name.
+        run: The run's name.
+        source: ``main``, or the path of parent calls of a nested turn.
+        messages: The committed transcript and the turn's own message.
+        lineage: The owners of keys above the calls of this run, nearest first.
+        answers: Answers to interrupts, by the call's name, in the order asked.
+        pausable: Whether the run can pause.
+    """
+
+    __slots__ = ("answers", "lineage", "messages", "pausable", "run", "source", "turn")
+
+    def __init__(
+        self,
+        *,
+        turn: str,
+        run: str,
+        source: str = "main",
+        messages: Sequence[Any] = (),
+        lineage: tuple[Hashable, ...] = (),
+        answers: Mapping[str, Sequence[Any]] = EMPTY,
+        pausable: bool = False,
+    ) -> None:
+        self.turn = turn
+        self.run = run
+        self.source = source
+        self.messages = messages
+        self.lineage = lineage
+        self.answers = answers
+        self.pausable = pausable
+
+
 class Context:
     """The surroundings of one execution of one call. Every execution gets its own.
 
@@ -27,77 +65,74 @@ class Context:
         name: The call's unique name in its turn.
         id: The provider's id of the call.
         tool: The tool's name.
-        turn: The turn's name.
-        run: The run's name.
-        source: ``main``, or the path of parent calls of a nested turn.
-        messages: What every call of this turn sees: the committed transcript and the turn's own
-            message, never a sibling's result (spec 9.2).
         fence: The fencing number of the call's lease on its keys, or ``None`` without keys. It
             grows from lease to lease, so a store that remembers the largest can refuse a late
             writer.
         attempt: 1, or how many times the body was entered with this one.
-        lineage: The owners of keys that a nested turn may take again, nearest first.
         partial: What `keep` was given last.
         alive: Whether the call still runs.
     """
 
     __slots__ = (
-        "_answers",
-        "_args",
         "_asked",
-        "_pausable",
+        "_call",
+        "_surroundings",
         "alive",
         "attempt",
         "fence",
         "id",
-        "lineage",
-        "messages",
         "name",
         "partial",
-        "run",
-        "source",
         "tool",
-        "turn",
     )
 
     def __init__(
-        self,
-        *,
-        name: str,
-        id: str,  # noqa: A002  # the field's name everywhere else
-        tool: str,
-        args: Mapping[str, Any],
-        turn: str,
-        run: str,
-        source: str = "main",
-        messages: Sequence[Any] = (),
-        fence: int | None = None,
-        attempt: int = 1,
-        lineage: tuple[Hashable, ...] = (),
-        answers: Sequence[Any] = (),
-        pausable: bool = False,
+        self, call: CallPlan, surroundings: Surroundings, fence: int | None, attempt: int
     ) -> None:
-        self.name = name
-        self.id = id
-        self.tool = tool
-        self.turn = turn
-        self.run = run
-        self.source = source
-        self.messages = messages
+        self.name = call.name
+        self.id = call.id
+        self.tool = call.tool
         self.fence = fence
         self.attempt = attempt
-        self.lineage = lineage
         self.partial: Any = None
         self.alive = True
-        self._args = args
-        self._answers = answers
-        self._pausable = pausable
+        self._call = call
+        self._surroundings = surroundings
         self._asked = 0
 
     @property
     def args(self) -> dict[str, Any]:
         """The arguments as JSON values; a copy, so that changing it changes nothing else."""
-        return deepcopy(dict(self._args))
+        return deepcopy(dict(self._call.args))
+
+    @property
+    def turn(self) -> str:
+        """The turn's name."""
+        return self._surroundings.turn
+
+    @property
+    def run(self) -> str:
+        """The run's name."""
+        return self._surroundings.run
+
+    @property
+    def source(self) -> str:
+        """``main``, or the path of parent calls of a nested turn."""
+        return self._surroundings.source
+
+    @property
+    def messages(self) -> Sequence[Any]:
+        """What every call of this turn sees (spec 9.2).
+
+        The committed transcript and the turn's own message, never a sibling's result.
+        """
+        return self._surroundings.messages
+
+    @property
+    def lineage(self) -> tuple[Hashable, ...]:
+        """The owners of keys that a nested turn may take again, nearest first."""
+        run = self._surroundings.run
+        return ((run, self._call.index), (run,), *self._surroundings.lineage)
 
     def interrupt(self, question: Any) -> Any:
         """Ask a person. The run pauses; the body runs again from its start once there is an answer.
@@ -113,11 +148,12 @@ class Context:
             Interrupted: While there is no answer; let it pass.
             RuntimeError: If this run cannot pause, so nobody could ever answer.
         """
+        answers = self._surroundings.answers.get(self.name, ())
         place = self._asked
         self._asked += 1
-        if place < len(self._answers):
-            return self._answers[place]
-        if not self._pausable:
+        if place < len(answers):
+            return answers[place]
+        if not self._surroundings.pausable:
             raise RuntimeError("The tool asks a person, but this run cannot pause.")
         raise Interrupted(question)
 

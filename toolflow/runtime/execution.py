@@ -19,17 +19,17 @@ from toolflow.runtime.record import CallRecord, timed_out
 from toolflow.runtime.results import failed_outcome, outcome_of
 
 if TYPE_CHECKING:
-    from toolflow.runtime.executor import Executor
+    from toolflow.runtime.run import Run
 
 
 class Execution:
     """Runs the bodies of one run.
 
     Args:
-        run: The executor that it belongs to.
+        run: The run that it belongs to.
     """
 
-    def __init__(self, run: Executor) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
         self._turn_leases: list[Lease] = []
         self._cancelled: type[BaseException] | None = None
@@ -105,21 +105,12 @@ class Execution:
         run.log.add("call_started", record.started, call.index)
         if call.terms.timeout is not None:
             run.at(record.started + call.terms.timeout, partial(self._timed_out, call, record))
-        options = run.options
+        lease = record.lease
         record.context = Context(
-            name=call.name,
-            id=call.id,
-            tool=call.tool,
-            args=call.args,
-            turn=run.plan.turn_id,
-            run=options.run,
-            source=options.source,
-            messages=options.messages,
-            fence=record.lease.fence if record.lease is not None else None,
-            attempt=options.attempts.get(call.index, 0) + 1,
-            lineage=(self._owner(call.index), (options.run,), *options.lineage),
-            answers=options.answers.get(call.name, ()),
-            pausable=options.pausable,
+            call,
+            run.surroundings,
+            lease.fence if lease is not None else None,
+            run.options.attempts.get(call.index, 0) + 1,
         )
 
     def _owner(self, index: int) -> Hashable:
@@ -178,9 +169,12 @@ class Execution:
             outcome = run.wording.after_abort(outcome)
         record.outcome = outcome
         record.settled = record.stopped
-        self._give_back(run.scheduler.calls[index], record)
-        run.scheduler.stopped(index, failed=not outcome.ok)
-        run.known(index)
+        if record.lease is not None:
+            self._give_back(run.scheduler.calls[index], record)
+        if run.options.hooks:  # the settled event comes later: its after-hook sees it first
+            run.log.add("call_stopped", record.stopped, index)
+        run.scheduler.stopped(index, failed=outcome.status != "ok")
+        run.known(index, record.stopped)
         run.pump()
 
     def report(self, index: int, outcome: Outcome) -> None:

@@ -1,0 +1,18 @@
+"""YAML and JSON: the only reader and writer of such text. Safe, with places, in stable order."""
+
+from toolflow.yamlio.document import Document
+from toolflow.yamlio.dump import dump
+from toolflow.yamlio.load import MAX_BYTES, load, load_file, of_value
+from toolflow.yamlio.validate import path_text, show, validate
+
+__all__ = [
+    "MAX_BYTES",
+    "Document",
+    "dump",
+    "load",
+    "load_file",
+    "of_value",
+    "path_text",
+    "show",
+    "validate",
+]

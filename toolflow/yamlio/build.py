@@ -1,0 +1,292 @@
+"""From YAML text to plain values, event by event.
+
+PyYAML's composer and constructor are not used: they recurse (deep nesting ends the process),
+forget doubled keys, expand aliases without a bound and resolve YAML 1.1. Its parsers are: the one
+around libyaml where it is there, else the one in Python, eight times slower. Both give the same
+events, and everything that is not plain parsing happens here, in one loop without recursion.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, Final
+
+from toolflow.errors import Problem
+from toolflow.yamlio.document import Spot, doubled, mark, own_mark, place
+from toolflow.yamlio.scalars import resolve
+from toolflow.yamlio.wording import key_message, parse_problem, tab_problems
+
+MAX_DEPTH: Final = 100
+MAX_ALIASED: Final = 10_000
+MAX_PROBLEMS: Final = 100
+
+_NO_KEY: Final = object()  # the mapping waits for a key
+_BAD_KEY: Final = object()  # the value that comes belongs to a key that cannot be used
+_MERGE: Final = object()  # the value that comes belongs to `<<`
+_MERGE_KEY: Final = "<<"
+
+
+class _Frame:
+    """A list or mapping that is still open."""
+
+    __slots__ = (
+        "anchor",
+        "before",
+        "height",
+        "key",
+        "key_mark",
+        "mapping",
+        "merges",
+        "spot",
+        "value",
+    )
+
+    def __init__(self, *, mapping: bool, at: int, anchor: str | None, before: int) -> None:
+        self.mapping = mapping
+        self.value: Any = {} if mapping else []
+        self.spot: Spot = {None: at} if mapping else [at]
+        self.key: Any = _NO_KEY
+        self.key_mark = 0
+        self.anchor = anchor
+        self.before = before  # nodes seen before this one was opened
+        self.height = 1
+        self.merges: list[tuple[Any, Spot]] = []
+
+
+class _Anchored:
+    """A finished value that aliases may name."""
+
+    __slots__ = ("height", "size", "spot", "value")
+
+    def __init__(self, value: Any, spot: Spot, size: int, height: int) -> None:
+        self.value = value
+        self.spot = spot
+        self.size = size
+        self.height = height
+
+
+class _StopReadingError(Exception):
+    """Reading on makes no sense; what was found so far is told."""
+
+
+class Builder:
+    """Builds one document's value and spots, and collects every problem.
+
+    Args:
+        text: The text, free of characters that YAML does not allow.
+        source: The document's name, for problems.
+    """
+
+    def __init__(self, text: str, source: str) -> None:
+        self.text = text
+        self.source = source
+        self.problems: list[Problem] = []
+        self.root = _Frame(mapping=False, at=0, anchor=None, before=0)
+        self.stack = [self.root]
+        self.anchors: dict[str, _Anchored | None] = {}
+        self.nodes = 0
+        self.aliased = 0
+        self.documents = 0
+        self.quoted: list[tuple[int, int]] = []  # where tabs are text: quoted and block scalars
+
+    def build(self) -> tuple[Any, Spot]:
+        """Read the whole text.
+
+        Returns:
+            The value and its spots. They mean nothing where there are problems.
+        """
+        from yaml import YAMLError  # noqa: PLC0415 - heavy: loaded when the first YAML is read
+
+        end = len(self.text)
+        try:
+            self._read()
+        except _StopReadingError:
+            end = 0  # the rest was not looked at
+        except (
+            YAMLError,
+            ValueError,
+            OverflowError,
+        ) as error:  # the one in Python leaks the latter
+            problem, end = parse_problem(error, self.text, self.source)
+            self.problems.append(problem)
+        if "\t" in self.text:
+            known = {(problem.line, problem.column) for problem in self.problems}
+            found = tab_problems(self.text, self.quoted, end, self.source)
+            self.problems += [p for p in found if (p.line, p.column) not in known]
+        if not self.problems and not self.root.value:
+            self._problem("The document is empty.", 0, "empty")
+        return (self.root.value[0], self.root.spot[1]) if self.root.value else (None, 0)
+
+    def _read(self) -> None:
+        from yaml import events  # noqa: PLC0415 - heavy, see above
+
+        next_event = _events(self.text)
+        scalar, alias = events.ScalarEvent, events.AliasEvent
+        opening, closing = events.CollectionStartEvent, events.CollectionEndEvent
+        document, end = events.DocumentStartEvent, events.StreamEndEvent
+        while True:
+            event = next_event()
+            kind = type(event)
+            if kind is scalar:
+                self._scalar(event)
+            elif kind is alias:
+                self._alias(event)
+            elif issubclass(kind, opening):
+                self._open(event, mapping=kind is events.MappingStartEvent)
+            elif issubclass(kind, closing):
+                self._close()
+            elif kind is document:
+                self._document(event)
+            elif kind is end:
+                return
+
+    def _document(self, event: Any) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            at = _mark(event)
+            self._problem(
+                "A second document starts here. Use one document a file.", at, "documents"
+            )
+            raise _StopReadingError
+
+    def _scalar(self, event: Any) -> None:
+        start = event.start_mark
+        at = mark(start.line, start.column)
+        self.nodes += 1
+        value: Any = event.value
+        frame = self.stack[-1]
+        if event.tag is not None:
+            self._refuse_tag(event, at)
+        elif event.implicit[0]:
+            if value == _MERGE_KEY and frame.mapping and frame.key is _NO_KEY:
+                self._merge_key(frame, at)
+                return
+            try:
+                value = resolve(value)
+            except ValueError as error:
+                self._problem(str(error), at, "number")
+        else:
+            self.quoted.append((start.index, event.end_mark.index))
+        self._add(frame, value, at)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = _Anchored(value, at, 1, 0)
+
+    def _add(self, frame: _Frame, value: Any, spot: Spot) -> None:
+        if not frame.mapping:
+            frame.value.append(value)
+            frame.spot.append(spot)
+            return
+        key = frame.key
+        if key is _NO_KEY:
+            self._key(frame, value, own_mark(spot))
+            return
+        frame.key = _NO_KEY
+        if key is _MERGE:
+            self._merge(frame, value, spot)
+        elif key is not _BAD_KEY:
+            frame.value[key] = value
+            frame.spot[key] = (frame.key_mark, spot)
+
+    def _key(self, frame: _Frame, key: Any, at: int) -> None:
+        frame.key_mark = at
+        frame.key = key
+        if not isinstance(key, str):
+            frame.key = _BAD_KEY
+            self._problem(key_message(key), at, "key")
+        elif key in frame.spot:
+            self._problem(doubled(key, frame.spot[key][0]), at, "doubled_key")
+
+    def _merge_key(self, frame: _Frame, at: int) -> None:
+        frame.key = _MERGE
+        if frame.merges:
+            self._problem(
+                "The key '<<' stands here again. Use one '<<' with a list.", at, "doubled_key"
+            )
+
+    def _merge(self, frame: _Frame, value: Any, spot: Spot) -> None:
+        values = [(value, spot)]
+        if isinstance(value, list):
+            values = list(zip(value, spot[1:], strict=True))
+        for part, part_spot in values:
+            if not isinstance(part, dict):
+                allowed = "Use the alias of a mapping, or a list of them."
+                self._problem(
+                    f"'<<' takes in what is no mapping. {allowed}", own_mark(part_spot), "merge"
+                )
+            else:
+                frame.merges.append((part, part_spot))
+
+    def _open(self, event: Any, *, mapping: bool) -> None:
+        at = _mark(event)
+        if len(self.stack) > MAX_DEPTH:
+            self._too_deep(at)
+        if event.tag is not None:
+            self._refuse_tag(event, at)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = None  # open: an alias of it would stand inside itself
+        self.stack.append(_Frame(mapping=mapping, at=at, anchor=event.anchor, before=self.nodes))
+        self.nodes += 1
+
+    def _close(self) -> None:
+        frame = self.stack.pop()
+        parent = self.stack[-1]
+        if frame.height >= parent.height:
+            parent.height = frame.height + 1
+        for value, spot in frame.merges:
+            for key, inner in value.items():
+                if key not in frame.value:
+                    frame.value[key] = inner
+                    frame.spot[key] = spot[key]
+        if frame.anchor is not None:
+            size = self.nodes - frame.before
+            self.anchors[frame.anchor] = _Anchored(frame.value, frame.spot, size, frame.height)
+        self._add(parent, frame.value, frame.spot)
+
+    def _alias(self, event: Any) -> None:
+        at, name = _mark(event), event.anchor
+        found = self.anchors.get(name)
+        if found is None:
+            text = (
+                "stands inside what it names" if name in self.anchors else "has no anchor before it"
+            )
+            self._problem(f"The alias '*{name}' {text}.", at, "alias")
+            self._add(self.stack[-1], None, at)
+            return
+        self.nodes += found.size
+        self.aliased += found.size
+        if self.aliased > MAX_ALIASED:
+            allowed = f"Use at most {MAX_ALIASED:,} values by way of aliases."
+            self._problem(f"The aliases stand for too much. {allowed}", at, "alias")
+            raise _StopReadingError
+        if len(self.stack) + found.height > MAX_DEPTH + 1:
+            self._too_deep(at)
+        parent = self.stack[-1]
+        parent.height = max(parent.height, found.height + 1)
+        self._add(parent, deepcopy(found.value), found.spot)
+
+    def _too_deep(self, at: int) -> None:
+        message = f"The document is nested too deep here. Use at most {MAX_DEPTH} levels."
+        self._problem(message, at, "depth")
+        raise _StopReadingError
+
+    def _refuse_tag(self, event: Any, at: int) -> None:
+        name = str(event.tag).replace("tag:yaml.org,2002:", "!!")
+        self._problem(f"The tag {name!r} is not allowed. Leave it out.", at, "tag")
+
+    def _problem(self, message: str, at: int, code: str) -> None:
+        self.problems.append(Problem(message, self.source, *place(at), code=code))
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise _StopReadingError
+
+
+def _mark(event: Any) -> int:
+    return mark(event.start_mark.line, event.start_mark.column)
+
+
+def _events(text: str) -> Any:
+    """The function that gives the next event of a text, from the faster parser there is."""
+    import yaml  # noqa: PLC0415 - heavy, see above
+
+    # Only the parser part of the loader is used: nothing is composed or constructed.
+    loader = getattr(yaml, "CLoader", yaml.Loader)
+    return loader(text).get_event
