@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping
 
 from toolflow.model.outcome import Outcome
+from toolflow.policy import dir_key, file_key
 from toolflow.runtime.context import Context
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.tools import files, search
@@ -132,7 +133,7 @@ def _add_writers(tools: Toolbox, root: Root) -> None:
 
     def link_and_target(path: str) -> list[str]:
         place = root.locate(path, follow=False)
-        return sorted({_key(place), _key(os.path.realpath(place))})
+        return sorted({_key(place), _link_key(place)})
 
     @tools.tool(safe=True, reads=(), writes=target, idempotent=True)
     def write_file(path: str, text: str) -> str:
@@ -202,8 +203,14 @@ def _add_command(
 
 
 def _key(path: str) -> str:
-    return f"file:{path}"
+    return f"file:{file_key(path)}"
 
 
 def _tree_key(path: str) -> str:
-    return f"{_key(path).rstrip('/')}/**"
+    return f"file:{dir_key(path)}"
+
+
+def _link_key(path: str) -> str:
+    """The key of a name in a folder, whatever it leads to."""
+    folder, name = os.path.split(path)  # text all the way
+    return f"{_key(folder).rstrip('/')}/{name}"

@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from types import SimpleNamespace
 
 import anyio
 import anyio.to_thread
 import pytest
 
-from toolflow.runtime.context import Context
+from toolflow.errors import UsageError
 from toolflow.runtime.results import ToolFailure
+from toolflow.runtime.toolbox import Toolbox
 from toolflow.tools.process import outcome_of_command, run_process
 from toolflow.tools.shell import shell_tool
 from toolflow.tools.workspace import workspace
@@ -174,7 +176,8 @@ def test_a_process_that_left_the_group_does_not_hold_up_the_call(backend, tmp_pa
 
 def test_output_so_far_is_kept_for_a_call_that_is_cut_off(backend, tmp_path):
     gate = gate_in(tmp_path)
-    context = Context(name="c", id="c", tool="run_command", args={}, turn="t", run="r")
+    kept = []
+    context = SimpleNamespace(keep=kept.append)
     tool = workspace(tmp_path).get("run_command")
 
     async def main():
@@ -186,7 +189,7 @@ def test_output_so_far_is_kept_for_a_call_that_is_cut_off(backend, tmp_path):
             os.close(held)
 
     anyio.run(main, backend=backend)
-    assert context.partial == "so far\n"
+    assert kept == ["so far\n"]
 
 
 def test_the_model_may_give_a_time_limit(backend, tmp_path):
@@ -205,22 +208,8 @@ def test_the_model_may_give_a_time_limit(backend, tmp_path):
 # ---- commands as tools ----
 
 
-def compile_plainly(text):
-    """Stands in for the template language: `{{ args.name }}` and nothing else."""
-
-    def render(names):
-        name = text.strip("{} ").removeprefix("args.")
-        if text.startswith("{{") and text.endswith("}}"):
-            return names["args"][name]
-        before, rest = text.split("{{", 1)
-        inner, after = rest.split("}}", 1)
-        return f"{before}{names['args'][inner.strip().removeprefix('args.')]}{after}"
-
-    return render
-
-
 def make(tmp_path, argv, **options):
-    return shell_tool("t", argv, root=tmp_path, compile_template=compile_plainly, **options)
+    return shell_tool(Toolbox(), "t", argv, cwd=tmp_path, **options)
 
 
 def call(tool, backend="asyncio", **args):
@@ -271,14 +260,25 @@ def test_a_value_that_is_no_argument_fails_the_call(tmp_path):
 
 
 def test_a_template_that_cannot_be_worked_out_fails_the_call(tmp_path):
-    tool = make(tmp_path, ["echo", "{{ args.x }}"], parameters={"x": {"type": "string"}})
-    tool.spec.parse({"x": "fine"})
+    tool = make(tmp_path, ["echo", "{{ args.x.y }}"], parameters={"x": {}})
+    with pytest.raises(
+        ToolFailure, match="Part 2 of the command cannot be worked out: args.x.y is"
+    ):
+        call(tool, x={})
 
-    async def main():
-        return await tool.call({}, None)
 
-    with pytest.raises(ToolFailure, match="Part 2 of the command cannot be worked out"):
-        anyio.run(main)
+@pytest.mark.parametrize("item", ["{{ args.x", "{{ nothing }}", "{{ args.x | no_filter }}"])
+def test_a_template_that_is_none_is_refused_at_once(tmp_path, item):
+    with pytest.raises(UsageError, match=r"tool 't': argv\[1\] is"):
+        make(tmp_path, ["echo", item])
+
+
+def test_a_command_is_added_to_its_toolbox_once(tmp_path):
+    tools = Toolbox()
+    tool = shell_tool(tools, "t", ["true"], cwd=tmp_path)
+    assert tools.get("t") is tool
+    with pytest.raises(UsageError, match="is there already"):
+        shell_tool(tools, "t", ["true"], cwd=tmp_path)
 
 
 def test_parameters_may_be_declared_with_defaults(tmp_path):
@@ -299,7 +299,7 @@ def test_arguments_of_a_command_are_checked(tmp_path):
 
 @pytest.mark.parametrize("argv", [[], "echo x", ["echo", 3]])
 def test_a_command_line_is_a_list_of_texts(tmp_path, argv):
-    with pytest.raises(Exception, match="Use a list of texts"):
+    with pytest.raises(UsageError, match="Use a list of texts"):
         make(tmp_path, argv)
 
 

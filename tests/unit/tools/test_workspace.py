@@ -374,8 +374,12 @@ def workspace_without_parse(tools):
 @posix
 def test_a_link_to_itself_is_told(tools, root):
     (root / "loop").symlink_to("loop")
-    with pytest.raises(ToolFailure, match="circle"):
-        call(tools, "read_file", path="loop")
+    with pytest.raises(ValueError, match="run in a circle"):
+        tools.find("read_file").parse({"path": "loop"})
+    for path in ("loop", "loop/below"):
+        with pytest.raises(ToolFailure, match="circle"):
+            tools.get("read_file").body(path=path)
+    assert call(tools, "delete_file", path="loop") == "Deleted loop."
 
 
 @pytest.mark.parametrize("path", ["", "a\0b", "\ud800"])
