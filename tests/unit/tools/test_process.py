@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from types import SimpleNamespace
@@ -10,6 +9,7 @@ from types import SimpleNamespace
 import anyio
 import anyio.to_thread
 import pytest
+from gates import has_no_reader, make_gate, nobody_waits
 
 from toolflow.errors import UsageError
 from toolflow.runtime.results import ToolFailure
@@ -99,21 +99,6 @@ def test_output_that_is_no_text_is_replaced_and_told(backend, tmp_path):
     assert "no UTF-8" in ended.note
 
 
-def gate_in(tmp_path):
-    """A pipe that a process waits on: who waits can be told without a clock."""
-    gate = tmp_path / "gate"
-    os.mkfifo(gate)
-    return gate
-
-
-def nobody_waits_at(gate):
-    try:
-        os.close(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))
-    except OSError as error:
-        return error.errno == errno.ENXIO
-    return False
-
-
 WAITS = "read line < gate; touch late.flag"
 
 
@@ -127,7 +112,7 @@ WAITS = "read line < gate; touch late.flag"
     ],
 )
 def test_cancelling_ends_the_whole_group(backend, tmp_path, command):
-    gate = gate_in(tmp_path)
+    gate = make_gate(tmp_path)
 
     async def main():
         async with anyio.create_task_group() as tasks:
@@ -138,23 +123,21 @@ def test_cancelling_ends_the_whole_group(backend, tmp_path, command):
         return held
 
     held = anyio.run(main, backend=backend)
-    with pytest.raises(BrokenPipeError):
-        os.write(held, b"go\n")
-    os.close(held)
+    assert has_no_reader(held)
     assert not (tmp_path / "late.flag").exists()
 
 
 def test_what_a_command_leaves_in_the_background_ends_with_it(backend, tmp_path):
-    gate = gate_in(tmp_path)
+    gate = make_gate(tmp_path)
     ended = run(backend, f"({WAITS}) & echo started", tmp_path)
     assert (ended.code, ended.output) == (0, "started\n")
-    assert nobody_waits_at(gate)
+    assert nobody_waits(gate)
     assert not (tmp_path / "late.flag").exists()
 
 
 def test_a_process_that_left_the_group_does_not_hold_up_the_call(backend, tmp_path, monkeypatch):
     monkeypatch.setattr("toolflow.tools.process._DRAIN", 0.05)
-    gate = gate_in(tmp_path)
+    gate = make_gate(tmp_path)
     code = (
         "import os\n"
         "gone, tell = os.pipe()\n"
@@ -175,7 +158,7 @@ def test_a_process_that_left_the_group_does_not_hold_up_the_call(backend, tmp_pa
 
 
 def test_output_so_far_is_kept_for_a_call_that_is_cut_off(backend, tmp_path):
-    gate = gate_in(tmp_path)
+    gate = make_gate(tmp_path)
     kept = []
     context = SimpleNamespace(keep=kept.append)
     tool = workspace(tmp_path).get("run_command")
@@ -261,9 +244,7 @@ def test_a_value_that_is_no_argument_fails_the_call(tmp_path):
 
 def test_a_template_that_cannot_be_worked_out_fails_the_call(tmp_path):
     tool = make(tmp_path, ["echo", "{{ args.x.y }}"], parameters={"x": {}})
-    with pytest.raises(
-        ToolFailure, match="Part 2 of the command cannot be worked out: args.x.y is"
-    ):
+    with pytest.raises(ToolFailure, match="Part 2 of the command cannot be worked out: args"):
         call(tool, x={})
 
 

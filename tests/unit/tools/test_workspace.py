@@ -77,6 +77,12 @@ def test_a_read_only_workspace_has_no_tool_that_changes_something(root):
     assert "run_command" not in workspace(root, commands=False)
 
 
+def test_what_starts_a_process_may_take_a_scarce_resource(root):
+    tools = workspace(root, uses={"subprocess": 1})
+    users = [tool.spec.name for tool in tools if tool.spec.uses == {"subprocess": 1}]
+    assert users == ["grep", "run_command"]
+
+
 def test_a_root_that_is_no_folder_is_refused(root):
     (root / "f").write_text("")
     for bad in (root / "f", root / "missing", "\0"):
@@ -376,8 +382,8 @@ def test_a_link_to_itself_is_told(tools, root):
     (root / "loop").symlink_to("loop")
     with pytest.raises(ValueError, match="run in a circle"):
         tools.find("read_file").parse({"path": "loop"})
-    for path in ("loop", "loop/below"):
-        with pytest.raises(ToolFailure, match="circle"):
+    for path, words in (("loop", "circle"), ("loop/below", "no folder")):
+        with pytest.raises(ToolFailure, match=words):
             tools.get("read_file").body(path=path)
     assert call(tools, "delete_file", path="loop") == "Deleted loop."
 
