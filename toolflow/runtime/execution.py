@@ -19,17 +19,17 @@ from toolflow.runtime.record import CallRecord, timed_out
 from toolflow.runtime.results import failed_outcome, outcome_of
 
 if TYPE_CHECKING:
-    from toolflow.runtime.executor import Executor
+    from toolflow.runtime.run import Run
 
 
 class Execution:
     """Runs the bodies of one run.
 
     Args:
-        run: The executor that it belongs to.
+        run: The run that it belongs to.
     """
 
-    def __init__(self, run: Executor) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
         self._turn_leases: list[Lease] = []
         self._cancelled: type[BaseException] | None = None

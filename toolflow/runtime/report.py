@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from toolflow.model.batch import CallPlan
 from toolflow.model.event import Event
 from toolflow.model.outcome import Outcome, Times
 from toolflow.runtime.approvals import Question
 from toolflow.runtime.record import CallRecord
+from toolflow.scheduler.decisions import DONE
+
+if TYPE_CHECKING:
+    from toolflow.runtime.run import Run
 
 
 @dataclass(frozen=True)
@@ -60,3 +64,30 @@ class RunReport:
     def events(self) -> tuple[Event, ...]:
         """All facts in order."""
         return self.log()
+
+
+def report_of(run: Run, ended: str) -> RunReport:
+    """Put the report of a run together.
+
+    Args:
+        run: The run, at its end.
+        ended: ``pause`` or ``finish``.
+    """
+    scheduler = run.scheduler
+    aborted = run.abort_cause is not None
+    return RunReport(
+        status="paused" if ended == "pause" else "aborted" if aborted else "done",
+        calls=tuple(scheduler.calls),
+        outcomes=tuple([record.outcome for record in run.records]),
+        hooked=tuple([phase == DONE for phase in scheduler.phase]),
+        records=run.records,
+        log=run.log.snapshot(),
+        questions=run.asking.open_questions() if ended == "pause" else (),
+        stop_point=scheduler.stop_point,
+        approved=run.asking.approved,
+        extra=tuple([text for r in run.records if r.hooks for text in r.hooks.extra]),
+        lingering=tuple(scheduler.calls[index].name for index in scheduler.lingering),
+        hook_error=run.hooking.first_error,
+        observer_errors=run.log.observer_errors,
+        abort_cause=run.abort_cause,
+    )
