@@ -228,7 +228,7 @@ class Toolbox:
             self._entries = {key: tool for key, tool in self._entries.items() if key != name}
             self._version += 1
 
-    def merge(self, other: Toolbox, *, replace: bool = False) -> None:
+    def include(self, other: Toolbox, *, replace: bool = False) -> None:
         """Add all tools of another box.
 
         Args:
