@@ -59,6 +59,11 @@ class Scheduler(Walk):
         return decisions
 
     @property
+    def ended(self) -> bool:
+        """Whether ``pause`` or ``finish`` was decided."""
+        return self._ended
+
+    @property
     def open_questions(self) -> tuple[int, ...]:
         """Calls whose question was put to the approver and is not answered, ascending."""
         return tuple(sorted(self._asked))

@@ -1,0 +1,90 @@
+"""The program ``toolflow``: its commands, its exit codes, and how it says what is wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+import typer
+
+from toolflow.cli import checking, importing, planning, rendering, replaying, running
+from toolflow.cli.console import complain
+from toolflow.errors import DivergenceError, InternalError, ToolflowError
+
+DONE, FAILED, WRONG, PAUSED, ABORTED = 0, 1, 2, 3, 130
+
+HELP = """Plan, run, draw and replay the tool calls of model turns.
+
+A TURN is a file with a provider's message, a list of messages, plain calls, a session log or a
+recording; `-` is standard input. Data goes to standard output, everything else to standard error.
+
+Exit codes: 0 done; 1 finished, but a call failed, a check failed or a replay diverged; 2 wrong
+usage or configuration; 3 paused and resumable; 130 aborted.
+"""
+
+app = typer.Typer(
+    help=HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+app.command("plan")(planning.plan)
+app.command("run")(running.run)
+app.command("replay")(replaying.replay)
+app.command("render")(rendering.render)
+app.command("import")(importing.import_)
+app.command("check")(checking.check)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: bool = typer.Option(False, "--version", help="Say the version and end."),
+) -> None:
+    if version:
+        from importlib.metadata import version as installed  # noqa: PLC0415  # rarely wanted
+
+        typer.echo(f"toolflow {installed('toolflow')}")
+        raise typer.Exit
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program.
+
+    Args:
+        argv: The words after the program's name; those of the process by default.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        code = app(args=list(sys.argv[1:] if argv is None else argv), standalone_mode=False)
+    except DivergenceError as error:
+        complain(str(error))
+        return FAILED
+    except InternalError:
+        raise
+    except ToolflowError as error:
+        complain(str(error))
+        return WRONG
+    except click.exceptions.NoArgsIsHelpError as error:
+        typer.echo(error.format_message(), err=True)
+        return WRONG
+    except click.ClickException as error:
+        complain(error.format_message().rstrip("."), hint=_hint(error))
+        return WRONG
+    except (click.Abort, KeyboardInterrupt):
+        complain("aborted")
+        return ABORTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads any more
+        return DONE
+    return code if isinstance(code, int) else DONE
+
+
+def _hint(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    return f" See '{context.command_path} --help'." if context is not None else ""

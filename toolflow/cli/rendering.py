@@ -1,0 +1,49 @@
+"""``toolflow render``: a plan or a run as a picture."""
+
+from __future__ import annotations
+
+import typer
+
+from toolflow.cli.console import say, tell
+from toolflow.cli.inputs import look_at, plans_of, policy_of
+from toolflow.errors import UsageError
+from toolflow.render import dot_text, timeline_svg, timeline_text
+from toolflow.render.save import save
+
+
+def render(
+    what: str = typer.Argument(..., metavar="X", help="A turn, log, recording or plan."),
+    to: str | None = typer.Option(
+        None, "--to", "-o", help="The file to write; its ending says how: svg, png, dot, txt ..."
+    ),
+    policy: str | None = typer.Option(None, "--policy", "-p", help="The policy file."),
+    turn: str | None = typer.Option(None, "--turn", "-t", help="Which turn: its id or number."),
+    form: str | None = typer.Option(None, "--format", help="The wire or log format."),
+    cwd: str | None = typer.Option(None, "--cwd", help="Where relative paths in keys start."),
+    timeline: bool = typer.Option(False, "--timeline", help="The times of a run instead."),
+) -> int:
+    """Draw a plan, or a run with what became of its calls. Without --to: DOT on standard output."""
+    given = look_at(what, forced=form)
+    found = list(plans_of(given, policy_of(policy), form=form, turn=turn, cwd=cwd))
+    if len(found) != 1:
+        raise UsageError(f"{what} has {len(found)} turns. Choose one with --turn.")
+    recorded, plan = found[0]
+    if recorded is not None and recorded.plan is not None and policy is None:
+        plan = recorded.plan  # type: ignore[assignment]  # what was run, not what would be planned
+    if timeline:
+        if recorded is None or not recorded.times:
+            raise UsageError(f"{what} has no times to draw. Use a recording.")
+        if to is None:
+            say(timeline_text(recorded))
+            return 0
+        from toolflow.render.save import write_text  # noqa: PLC0415  # only for timelines
+
+        write_text(to, timeline_svg(recorded))
+    elif to is None:
+        say(dot_text(plan))
+        return 0
+    else:
+        outcomes = recorded.outcomes if recorded is not None and recorded.events else None
+        save(plan, to, outcomes=outcomes)
+    tell(f"written: {to}")
+    return 0

@@ -1,0 +1,197 @@
+"""Reading a flow file: its shape, its expressions, its graph, all problems at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from toolflow import yamlio
+from toolflow.errors import FlowError, Problem
+from toolflow.flow.schema import CallSpec, FlowSpec, StageSpec, Tools
+from toolflow.flow.templates import Template, compile_template
+from toolflow.policy import Policy, load_policy
+from toolflow.yamlio import Document
+
+Where = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StageCall:
+    """A call of a stage, its expressions compiled.
+
+    Attributes:
+        spec: The call as written.
+        args: Its arguments.
+        foreach: The items for which it is made, or ``None``.
+    """
+
+    spec: CallSpec
+    args: Template
+    foreach: Template | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage of a flow, its expressions compiled.
+
+    Attributes:
+        id: Its name.
+        needs: Names of the stages before it.
+        when: Whether it is to run.
+        calls: Its calls.
+        message: A recorded provider message instead of calls.
+        line: Its line in the flow file, or ``None``.
+    """
+
+    id: str
+    needs: tuple[str, ...]
+    when: Template
+    calls: tuple[StageCall, ...]
+    message: Any
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A flow file that holds together.
+
+    Attributes:
+        name: The flow's name.
+        description: What it is for.
+        folder: The folder that its paths are relative to.
+        policy: Its policy.
+        tools: Where its tools come from.
+        stages: Its stages in the order of the file, each behind those that it needs.
+        source: The file's name.
+        document: The file as read, for messages.
+    """
+
+    name: str
+    description: str
+    folder: Path
+    policy: Policy
+    tools: Tools
+    stages: tuple[Stage, ...]
+    source: str
+    document: Document
+
+
+def load_flow(source: str | Path) -> Flow:
+    """Read a flow file and check everything that can be checked without running it.
+
+    Args:
+        source: The file's path.
+
+    Returns:
+        The flow.
+
+    Raises:
+        FlowError: With every problem of the flow file.
+        PolicyError: With every problem of its policy.
+    """
+    path = Path(source)
+    document = yamlio.load_file(path, error=FlowError)
+    spec = yamlio.validate(document, FlowSpec, error=FlowError)
+    problems: list[Problem] = []
+    stages = tuple(_stages(document, spec, problems))
+    problems += _graph_problems(document, stages)
+    if problems:
+        raise FlowError(problems)
+    policy = spec.policy
+    if isinstance(policy, str):
+        policy_file = path.parent / policy
+        if not policy_file.is_file():
+            raise FlowError(
+                document.problem(
+                    ("policy",), f"policy is {policy!r}, and there is no such file beside the flow."
+                )
+            )
+        loaded = load_policy(policy_file)
+    else:
+        loaded = load_policy(policy)
+    return Flow(
+        spec.name, spec.description, path.parent, loaded, spec.tools, stages, str(path), document
+    )
+
+
+def _stages(document: Document, spec: FlowSpec, problems: list[Problem]) -> Iterator[Stage]:
+    before: tuple[str, ...] = ()
+    for place, stage in enumerate(spec.stages):
+        where: Where = ("stages", place)
+        needs = before if stage.needs is None else tuple(stage.needs)
+        before = (stage.id,)
+        if bool(stage.calls) == (stage.message is not None):
+            problems.append(
+                document.problem(where, f"stage {stage.id!r} needs calls or a message, not both.")
+            )
+        yield Stage(
+            id=stage.id,
+            needs=needs,
+            when=_template(document, (*where, "when"), stage.when, (), problems),
+            calls=tuple(_calls(document, where, stage, problems)),
+            message=stage.message,
+            line=document.where(where)[0],
+        )
+
+
+def _calls(
+    document: Document, where: Where, stage: StageSpec, problems: list[Problem]
+) -> Iterator[StageCall]:
+    ids: dict[str, int] = {}
+    for number, call in enumerate(stage.calls):
+        here: Where = (*where, "calls", number)
+        if call.id is not None and ids.setdefault(call.id, number) != number:
+            problems.append(
+                document.problem(
+                    (*here, "id"),
+                    f"stage {stage.id!r} has two calls with the id {call.id!r}. Ids are unique.",
+                )
+            )
+        each = call.foreach
+        yield StageCall(
+            spec=call,
+            args=_template(document, (*here, "args"), call.args, ("item",), problems),
+            foreach=None
+            if each is None
+            else _template(document, (*here, "foreach"), each, (), problems),
+        )
+
+
+def _template(
+    document: Document, where: Where, value: Any, names: tuple[str, ...], problems: list[Problem]
+) -> Template:
+    template, found = compile_template(value, ("results", *names))
+    problems += [document.problem((*where, *path), message) for path, message in found]
+    return template
+
+
+def _graph_problems(document: Document, stages: tuple[Stage, ...]) -> Iterator[Problem]:
+    names: dict[str, int] = {}
+    for place, stage in enumerate(stages):
+        if names.setdefault(stage.id, place) != place:
+            yield document.problem(
+                ("stages", place, "id"),
+                f"two stages have the id {stage.id!r}. Ids of stages are unique.",
+            )
+    graph: Mapping[str, list[str]] = {stage.id: [] for stage in stages}
+    for place, stage in enumerate(stages):
+        for number, need in enumerate(stage.needs):
+            if need in names:
+                graph[stage.id].append(need)
+                continue
+            yield document.problem(
+                ("stages", place, "needs", number),
+                f"stage {stage.id!r} needs {need!r}, which is no stage. "
+                f"Stages are {', '.join(names)}.",
+            )
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle = " -> ".join(error.args[1])
+        place = min(names[name] for name in error.args[1])
+        yield document.problem(
+            ("stages", place, "needs"), f"the stages need each other in a circle: {circle}."
+        )

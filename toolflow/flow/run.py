@@ -1,0 +1,237 @@
+"""Running a flow: each stage is compiled and run like a model's turn, when its needs are met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import anyio
+
+from toolflow.engine import Engine
+from toolflow.flow.load import Flow, Stage
+from toolflow.flow.toolset import toolbox_of, workspace_root
+from toolflow.formats import read_turn
+from toolflow.model.outcome import Outcome
+from toolflow.model.plan import PlanData
+from toolflow.model.recording import Recording
+from toolflow.model.turn import Call, Turn, call_names
+from toolflow.policy.expressions import ExpressionError
+from toolflow.runtime.approvals import Approver
+from toolflow.runtime.control import Control
+from toolflow.runtime.events import Sink
+from toolflow.runtime.result import RunResult
+
+Planned = Callable[[Stage, PlanData], object]
+
+
+@dataclass(frozen=True, slots=True)
+class StageResult:
+    """What became of a stage.
+
+    Attributes:
+        stage: The stage's name.
+        status: ``done``, ``paused``, ``aborted`` or ``skipped``.
+        run: The run of its calls; ``None`` where it was skipped.
+        reason: Why it was skipped.
+        started_at: When it began, as ISO 8601 text.
+    """
+
+    stage: str
+    status: Literal["done", "paused", "aborted", "skipped"]
+    run: RunResult | None = None
+    reason: str | None = None
+    started_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FlowResult:
+    """What became of a flow.
+
+    Attributes:
+        flow: The flow.
+        stages: Its stages in the order of the file; those that a pause kept from running are not
+            in it.
+        folder: The folder that its workspace tools worked in, or ``None``.
+    """
+
+    flow: Flow
+    stages: tuple[StageResult, ...]
+    folder: Path | None = None
+
+    @property
+    def status(self) -> Literal["done", "paused", "aborted"]:
+        """How the flow ended."""
+        states = {stage.status for stage in self.stages}
+        return "aborted" if "aborted" in states else "paused" if "paused" in states else "done"
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is done and every call is ok."""
+        return self.status == "done" and all(s.run is None or s.run.ok for s in self.stages)
+
+    @property
+    def recording(self) -> Recording:
+        """The recording of the flow: one turn a stage that ran."""
+        turns = tuple(
+            stage.run.recorded(started_at=stage.started_at)
+            for stage in self.stages
+            if stage.run is not None
+        )
+        return Recording(
+            turns,
+            source={"format": "flow", "name": self.flow.name},
+            policy=self.flow.policy.text,
+            policy_digest=self.flow.policy.digest,
+        )
+
+
+@dataclass(slots=True)
+class _Run:
+    flow: Flow
+    engine: Engine
+    options: dict[str, Any]
+    planned: Planned
+    control: Control
+    values: dict[str, dict[str, Any]] = field(default_factory=dict)
+    results: dict[str, StageResult] = field(default_factory=dict)
+    ended: dict[str, anyio.Event] = field(default_factory=dict)
+    error: Exception | None = None
+
+
+async def run_flow(
+    flow: Flow,
+    *,
+    out: Path,
+    on_event: Sink | None = None,
+    on_plan: Planned = lambda _stage, _plan: None,
+    approver: Approver | None = None,
+    control: Control | None = None,
+    pool: int | None = None,
+) -> FlowResult:
+    """Run a flow. Stages without a path between them run side by side and share the locks.
+
+    Args:
+        flow: The flow.
+        out: The folder of this run; a copied workspace goes into it.
+        on_event: Called with every event of every stage.
+        on_plan: Called with a stage and its plan, before the stage runs.
+        approver: Who answers questions; without one, the flow pauses at the first question.
+        control: The handle with which to interrupt or abort.
+        pool: How many calls of one stage run at once, instead of what the policy says.
+
+    Returns:
+        What became of every stage.
+
+    Raises:
+        FlowError: If its tools cannot be put together.
+    """
+    root = workspace_root(flow, out)
+    engine = Engine(toolbox_of(flow, root), policy=flow.policy, cwd=root or flow.folder, pool=pool)
+    control = control or Control()
+    options = {"on_event": on_event or (), "approver": approver}
+    run = _Run(flow, engine, options, on_plan, control)
+    run.ended = {stage.id: anyio.Event() for stage in flow.stages}
+    async with anyio.create_task_group() as tasks:
+        for stage in flow.stages:
+            tasks.start_soon(_stage, run, stage)
+    if run.error is not None:
+        raise run.error
+    stages = tuple(run.results[s.id] for s in flow.stages if s.id in run.results)
+    return FlowResult(flow, stages, root)
+
+
+async def _stage(run: _Run, stage: Stage) -> None:
+    for need in stage.needs:
+        await run.ended[need].wait()
+    try:
+        if run.error is None and all(_is_over(run.results.get(need)) for need in stage.needs):
+            run.results[stage.id] = await _stage_result(run, stage)
+    except Exception as error:  # noqa: BLE001  # the first one is raised, stages that run finish
+        run.error = run.error or error
+    finally:
+        run.ended[stage.id].set()
+
+
+def _is_over(result: StageResult | None) -> bool:
+    return result is not None and result.status in {"done", "skipped"}
+
+
+async def _stage_result(run: _Run, stage: Stage) -> StageResult:
+    stopped = next((need for need in stage.needs if _stopped(run.results[need])), None)
+    if stopped is not None:
+        return StageResult(stage.id, "skipped", reason=f"stage {stopped!r} was stopped by an error")
+    try:
+        wanted = stage.when({"results": run.values})
+    except ExpressionError as error:
+        return StageResult(stage.id, "skipped", reason=f"its condition fails: {error}")
+    if wanted is not True:
+        run.values[stage.id] = {}
+        return StageResult(stage.id, "skipped", reason="its condition is not true")
+    turn = _turn(run, stage)
+    plan = run.engine.plan(turn)
+    run.planned(stage, plan)
+    started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    result = await run.engine.run(plan, control=run.control, **run.options)
+    run.values[stage.id] = _values(turn, result)
+    return StageResult(stage.id, result.status, result, started_at=started_at)
+
+
+def _stopped(result: StageResult) -> bool:
+    """Whether a failure stopped a stage, which goes for the stages that need it as well."""
+    if result.run is None:
+        return result.status == "skipped" and "stopped by an error" in (result.reason or "")
+    return any(
+        outcome is not None and not outcome.ok and call.terms.on_error == "stop"
+        for call, outcome in zip(result.run.report.calls, result.run.outcomes, strict=True)
+    )
+
+
+def _values(turn: Turn, result: RunResult) -> dict[str, Any]:
+    """What later stages may use: the values of calls that are ok, lists for ``foreach``."""
+    values: dict[str, Any] = {}
+    for call, outcome in zip(turn.calls, result.outcomes, strict=True):
+        group = call.extra.get("foreach")
+        value = outcome.value if outcome is not None and outcome.ok else None
+        if group is not None:
+            values.setdefault(group, []).append(value)
+        elif outcome is not None and outcome.ok:
+            values[call.id] = value
+    return values
+
+
+def _turn(run: _Run, stage: Stage) -> Turn:
+    if stage.message is not None:
+        return read_turn(stage.message, turn_id=stage.id)
+    names: Mapping[str, Any] = {"results": run.values}
+    calls: list[Call] = []
+    for number, call in enumerate(stage.calls, start=1):
+        name = call.spec.id or f"{call.spec.tool}-{number}"
+        items: list[Any] | None = None
+        if call.foreach is not None:
+            try:
+                items = list(call.foreach(names))
+            except (ExpressionError, TypeError) as error:
+                problem = f"Could not tell for which items the call is made: {error}"
+                calls.append(Call(len(calls), name, call.spec.tool, problem=problem))
+                continue
+        for place, item in enumerate(items if items is not None else [None], start=1):
+            given = names if items is None else {**names, "item": item}
+            own = name if items is None else f"{name}-{place}"
+            extra = {} if items is None else {"foreach": name}
+            made = Call(len(calls), own, call.spec.tool, extra=extra)
+            try:
+                made = replace(made, args=call.args(given))
+            except ExpressionError as error:
+                made = replace(made, problem=f"Could not work out the arguments: {error}")
+            calls.append(made)
+    unique = tuple(replace(c, id=n) for c, n in zip(calls, call_names(calls), strict=True))
+    message = {"calls": [{"id": c.id, "tool": c.tool, "args": dict(c.args)} for c in unique]}
+    return Turn(stage.id, unique, message=message, carries_ids=False)
+
+
+def outcome_lines(result: RunResult) -> list[tuple[str, Outcome | None]]:
+    """The calls of a run with their outcomes, in call order."""
+    return [(call.name, result.outcomes[call.index]) for call in result.report.calls]

@@ -1,0 +1,107 @@
+"""The shape of a flow file (spec 13), for pydantic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class WorkspaceTools(_Strict):
+    """The built-in workspace tools, confined to a folder.
+
+    Attributes:
+        root: The folder, relative to the flow file.
+        copy_first: Whether a run works on a copy of the folder in its own output folder, so that
+            the original is never written. Written ``copy`` in the file.
+    """
+
+    root: str = "."
+    copy_first: bool = Field(default=False, alias="copy")
+
+
+class ShellTool(_Strict):
+    """A command as a tool.
+
+    Attributes:
+        argv: The words of the command; each may hold ``{{ args.name }}``.
+        description: What it does.
+        timeout: Seconds that it may run.
+    """
+
+    argv: list[str] = Field(min_length=1)
+    description: str = ""
+    timeout: float | None = Field(default=None, gt=0)
+
+
+class Tools(_Strict):
+    """Where the tools of a flow come from.
+
+    Attributes:
+        workspace: The built-in workspace tools.
+        python: Toolboxes or functions, each as ``module:name``.
+        shell: Commands by tool name.
+    """
+
+    workspace: WorkspaceTools | None = None
+    python: list[str] = Field(default_factory=list)
+    shell: dict[str, ShellTool] = Field(default_factory=dict)
+
+
+class CallSpec(_Strict):
+    """One call of a stage.
+
+    Attributes:
+        id: Its id; made up where it is left out.
+        tool: The tool's name.
+        args: Its arguments; text may hold ``{{ results.stage.call }}``.
+        foreach: A list, or an expression that gives one: the call is made for each item, which
+            the arguments know as ``item``.
+    """
+
+    tool: str = Field(min_length=1)
+    id: str | None = Field(default=None, min_length=1)
+    args: dict[str, Any] = Field(default_factory=dict)
+    foreach: list[Any] | str | None = None
+
+
+class StageSpec(_Strict):
+    """One stage: a batch of calls, compiled like the calls of a model's turn.
+
+    Attributes:
+        id: Its name.
+        needs: Stages that come before it; by default the stage before it in the file.
+        when: An expression; the stage is skipped unless it gives true.
+        calls: Its calls in order.
+        message: A recorded provider message instead of calls.
+    """
+
+    id: str = Field(min_length=1)
+    needs: list[str] | None = None
+    when: bool | str = True
+    calls: list[CallSpec] = Field(default_factory=list)
+    message: Any = None
+
+
+class FlowSpec(_Strict):
+    """A flow file.
+
+    Attributes:
+        version: 1.
+        name: The flow's name.
+        description: What it is for.
+        policy: The path of a policy file, relative to the flow file, or the policy itself.
+        tools: Where its tools come from.
+        stages: Its stages.
+    """
+
+    version: int = Field(ge=1, le=1)
+    name: str = Field(min_length=1)
+    description: str = ""
+    policy: str | dict[str, Any] | None = None
+    tools: Tools = Field(default_factory=Tools)
+    stages: list[StageSpec] = Field(min_length=1)
