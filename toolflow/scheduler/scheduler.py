@@ -160,10 +160,7 @@ class Scheduler(Walk):
         elif phase == READY:
             self._starts.retract(index)
             self._enter(index)
-            for other in sorted(self._open):
-                if other > index and self.phase[other] == READY:
-                    self._starts.retract(other)
-                    self._enter(other)
+        self._relink(index)
         self._step()
 
     def started(self, index: int) -> None:
@@ -175,6 +172,8 @@ class Scheduler(Walk):
         self._busy -= 1
         self._starts.give_back(index)
         self.phase[index] = WAITING
+        for released in self._waits.overtaken(index):
+            self._offer(released)
         if not self._cannot_run(index):
             self._enter(index)
         self._step()

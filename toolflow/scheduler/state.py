@@ -54,7 +54,7 @@ class State:
         self._passed = frozenset(passed)
         self._approved = set(approved)
         self._exclusive = [call.verdict.kind == "exclusive" for call in self.calls]
-        self._waits = Waits(plan)
+        self._waits = Waits(plan, self.calls)
         self._starts = StartQueue(self.calls, plan.limits)
         self._decisions: list[Decision] = []
         self._low = 0  # every call before this one is done
@@ -63,6 +63,7 @@ class State:
         self._late: set[int] = set()  # exclusive calls that the cursor has passed
         self._open: set[int] = set()  # prepared calls that have not stopped
         self._changed: set[int] = set()  # open calls whose keys are not those of the plan
+        self._split = 0  # the last barrier that was passed without running while others were open
         self._asked: set[int] = set()  # calls whose question is open
         self._refused: set[int] = set()  # calls that were denied or declined
         self._lingering: set[int] = set()  # reported, not stopped
@@ -155,36 +156,42 @@ class State:
     # ---- prepared calls ----
 
     def _replace(self, index: int, call: CallPlan) -> None:
+        """A call has changed: the edges that the plan has for its old keys count no more."""
         self.calls[index] = call
         self._exclusive[index] = self._exclusive[index] or call.verdict.kind == "exclusive"
         self._changed.add(index)
+        for released in self._waits.free(index):
+            self._offer(released)
 
     def _enter(self, index: int) -> None:
         """A call is prepared: it may start as soon as nothing holds it back."""
         self.phase[index] = READY
         self._open.add(index)
-        if self._changed:
+        if self._changed or self._split:
             self._link(index)
         if self._exclusive[index]:
             self._late.add(index)
         self._offer(index)
 
     def _link(self, index: int) -> None:
-        """Make a call wait for those that it meets since keys changed."""
+        """Make a call wait for those that it meets, where the plan has no edge for it."""
         call, mine = self.calls[index], index in self._changed
-        before = [
-            other
-            for other in self._open
-            if other != index
-            and (mine or other in self._changed)
-            and (other < index or self.phase[other] in {ACQUIRING, RUNNING, AFTER, HOOKING, DONE})
-            and calls_meet(call, self.calls[other])
-        ]
-        if mine:
-            self._waits.replace(index, before)
-        else:
-            for other in before:
+        split = self._split if index > self._split else 0
+        for other in self._open:
+            if (
+                other != index
+                and (mine or other in self._changed or other < split)
+                and (other < index or self.phase[other] not in {WAITING, PREPARING, READY})
+                and calls_meet(call, self.calls[other])
+            ):
                 self._waits.add(index, other)
+
+    def _relink(self, index: int) -> None:
+        """A call has changed: link the later ones that have not started with it."""
+        for other in sorted(self._open):
+            if other > index and self.phase[other] == READY:
+                self._starts.retract(other)
+                self._enter(other)
 
     def _offer(self, index: int) -> None:
         if (

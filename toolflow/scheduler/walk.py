@@ -60,6 +60,8 @@ class Walk(State):
         while self._cursor < count and self._may_prepare():
             index = self._cursor
             if phase[index] != WAITING and phase[index] != ASKING:
+                if self._exclusive[index] and self._open:
+                    self._split = index
                 self._cursor += 1
                 continue
             if self._stops_before(index):

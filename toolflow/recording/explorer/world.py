@@ -219,6 +219,8 @@ class World:
 
 _SHARED = frozenset({"plan", "possible", "store", "scheduler"})
 
+_IMPLIED = frozenset({"_calls", "_heap", "_behind"})  # follows from the other fields
+
 
 def copy_scheduler(scheduler: Scheduler) -> Scheduler:
     """A copy of a scheduler that shares nothing that changes with it."""
@@ -229,7 +231,7 @@ def copy_scheduler(scheduler: Scheduler) -> Scheduler:
         fresh = object.__new__(type(part))
         fresh.__dict__.update(_copied(part.__dict__))
         setattr(other, name, fresh)
-    other._starts._calls = other.calls  # noqa: SLF001  # the two share the list
+        fresh._calls = other.calls  # they share the list
     return other
 
 
@@ -237,10 +239,9 @@ def scheduler_key(scheduler: Scheduler) -> tuple[object, ...]:
     """The state of a scheduler as a value that can be compared and hashed."""
     state = scheduler.__dict__
     parts = [_frozen(v) for k, v in state.items() if k not in {"_starts", "_waits", "_decisions"}]
-    starts, waits = state["_starts"].__dict__, state["_waits"].__dict__
-    parts += [_frozen(v) for k, v in starts.items() if k not in {"_calls", "_heap"}]
-    parts += [_frozen(v) for k, v in waits.items() if k != "_behind"]  # what is in `_before`, too
-    parts.append(tuple(sorted(starts["_heap"])))
+    for part in ("_starts", "_waits"):
+        inner = state[part].__dict__
+        parts += [_frozen(v) for k, v in inner.items() if k not in _IMPLIED]
     return tuple(parts)
 
 
