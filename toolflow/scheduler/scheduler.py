@@ -157,6 +157,8 @@ class Scheduler(Walk):
         self._replace(index, call)
         if phase == ACQUIRING:
             self._say("cancel", index)
+            if self._exclusive[index]:
+                self._late.add(index)
         elif phase == READY:
             self._starts.retract(index)
             self._enter(index)
@@ -197,6 +199,8 @@ class Scheduler(Walk):
         if index in self._lingering:
             self._lingering.discard(index)
             self._stuck.discard(index)
+            if self.phase[index] == DONE:
+                self._over(index)
         else:
             self._busy -= 1
             self._known(index, failed=failed)
@@ -220,7 +224,7 @@ class Scheduler(Walk):
         """
         self._busy -= 1
         self.phase[index] = DONE
-        self._late.discard(index)
+        self._over(index)
         if failed:
             self._note_failure(index)
         self._step()

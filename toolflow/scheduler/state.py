@@ -60,7 +60,7 @@ class State:
         self._low = 0  # every call before this one is done
         self._cursor = 0  # the next call to prepare
         self._held_at = -1  # the call that must be done before the cursor moves on
-        self._late: set[int] = set()  # exclusive calls that the cursor has passed
+        self._late: set[int] = set()  # exclusive calls that the cursor has passed, until they are done
         self._open: set[int] = set()  # prepared calls that have not stopped
         self._changed: set[int] = set()  # open calls whose keys are not those of the plan
         self._split = 0  # the last barrier that was passed without running while others were open
@@ -89,25 +89,31 @@ class State:
     def _known(self, index: int, *, failed: bool) -> None:
         self.phase[index] = AFTER if self._hooks and not self._aborted else DONE
         if self.phase[index] == DONE:
-            self._late.discard(index)
+            self._over(index)
         if failed:
             self._note_failure(index)
 
+    def _over(self, index: int) -> None:
+        """A barrier is done: later calls may go on, unless its body is still running."""
+        if index not in self._lingering:
+            self._late.discard(index)
+
     def _refuse(self, index: int, *, hooked: bool) -> None:
-        self._starts.retract(index)
-        self._free(index)
+        self._unqueue(index)
         self._refused.add(index)
-        self._asked.discard(index)
         self._known(index, failed=True)
         if not hooked and self.phase[index] == AFTER:
             self.phase[index] = DONE
-            self._late.discard(index)
 
-    def _settle(self, index: int, status: str, cause: int = -1) -> None:
+    def _unqueue(self, index: int) -> None:
+        """A call will never run, so it holds nobody back."""
         self._starts.retract(index)
         self._free(index)
         self._asked.discard(index)
         self._late.discard(index)
+
+    def _settle(self, index: int, status: str, cause: int = -1) -> None:
+        self._unqueue(index)
         self.phase[index] = DONE
         self._say("settle", index, status, cause)
         if status in {"held", "declined"}:
