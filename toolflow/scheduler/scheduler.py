@@ -80,7 +80,7 @@ class Scheduler(Walk):
         self._skip_later()
         for call in self.calls:
             if call.ask is not None and self.phase[call.index] == WAITING:
-                self._question(call.index)
+                self._ask_if_needed(call.index)
         self._step()
 
     def prepared(
@@ -99,15 +99,11 @@ class Scheduler(Walk):
             self._replace(index, call)
         if ask_again:
             self._approved.discard(index)
-            self._question(index)
+            self._asked.discard(index)
         if index in self._refused:
             self._refuse(index, hooked=True)
-        elif self._cannot_run(index):
-            pass
-        elif self._stops_before(index):
-            self._cursor, self._held_at, self.stop_point = index, -1, index
-        elif self.phase[index] == WAITING and not self._broken:
-            self._enter(index)
+        else:
+            self._go_on(index)
         self._step()
 
     def refused(self, index: int, *, hooked: bool = True) -> None:
@@ -161,7 +157,10 @@ class Scheduler(Walk):
                 self._late.add(index)
         elif phase == READY:
             self._starts.retract(index)
-            self._enter(index)
+            self.phase[index] = WAITING
+            self._go_on(index)
+        if self.phase[index] != DONE:
+            self._ask_if_needed(index)
         self._relink(index)
         self._step()
 
@@ -176,8 +175,7 @@ class Scheduler(Walk):
         self.phase[index] = WAITING
         for released in self._waits.overtaken(index):
             self._offer(released)
-        if not self._cannot_run(index):
-            self._enter(index)
+        self._go_on(index)
         self._step()
 
     def reported(self, index: int, *, failed: bool = True) -> None:

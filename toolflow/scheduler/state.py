@@ -144,14 +144,18 @@ class State:
             return False
         return True
 
-    def _question(self, index: int) -> None:
-        if index in self._approved:
-            return
-        if self._approver:
-            self._asked.add(index)
-            self._say("ask", index)
-        elif not self._pausable:
-            self._settle(index, "declined")
+    def _ask_if_needed(self, index: int) -> None:
+        """See to the question of a call that has not started: it may have changed."""
+        if self.calls[index].ask is None:
+            self._asked.discard(index)
+        elif index not in self._approved and index not in self._asked:
+            if self._aborted or self._broken:
+                return
+            if self._approver:
+                self._asked.add(index)
+                self._say("ask", index)
+            elif not self._pausable and self.phase[index] in {WAITING, READY}:
+                self._settle(index, "declined")
 
     def _free(self, index: int) -> None:
         self._open.discard(index)

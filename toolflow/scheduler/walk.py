@@ -40,6 +40,18 @@ class Walk(State):
             waiting = self._give_up_waiting()
         self._check_end()
 
+    def _go_on(self, index: int) -> None:
+        """A call was prepared, gave up its place, or changed: it goes on from there."""
+        if self._cannot_run(index) or self._broken:
+            return
+        self._ask_if_needed(index)
+        if self.phase[index] != WAITING:
+            return
+        if self._stops_before(index):
+            self._cursor, self._held_at, self.stop_point = index, -1, index
+        else:
+            self._enter(index)
+
     def _advance_low(self) -> None:
         phase = self.phase
         while self._low < len(phase):
@@ -136,6 +148,8 @@ class Walk(State):
             return False
         index = self._starts.first()
         if index < 0 or (self._approvals_first and self._asked):
+            return False
+        if 0 <= self.stop_point <= index:
             return False
         if self._late and index >= min(self._late):
             if index not in self._late:
