@@ -49,6 +49,7 @@ class Scheduler(Walk):
         approved: Indexes of calls whose question was answered with yes.
         settled: Calls that have an outcome already (a resumed run): index to whether the
             after-hook has run as well.
+        failed: Indexes of those of them whose outcome is anything but a success.
     """
 
     # ---- what the driver asks ----
@@ -205,12 +206,18 @@ class Scheduler(Walk):
         self._step()
 
     def interrupted(self, index: int) -> None:
-        """The body of a call asked a person and ended (spec 8.3)."""
+        """The body of a call asked a person and ended (spec 8.3): the run stops for the answer.
+
+        Not so where the call is not to run again, for the run was aborted or an earlier call with
+        ``on_error: stop`` failed meanwhile.
+        """
         self._busy -= 1
         self._starts.give_back(index)
+        self.phase[index] = WAITING
+        if self._cannot_run(index):
+            self._step()
+            return
         self.phase[index] = ASKING
-        if self._aborted:
-            self._settle(index, "not_started")
         self.halt()
 
     def after_done(self, index: int, *, failed: bool = False) -> None:

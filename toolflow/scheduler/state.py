@@ -6,12 +6,14 @@ See `toolflow.scheduler.scheduler` for the rules; `toolflow.scheduler.walk` deci
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from toolflow.model.batch import CallPlan
 from toolflow.model.plan import PlanData
 from toolflow.scheduler.decisions import (
     ACQUIRING,
     AFTER,
+    ASKING,
     DONE,
     HOOKING,
     PREPARING,
@@ -42,6 +44,7 @@ class State:
         passed: Iterable[int] = (),
         approved: Iterable[int] = (),
         settled: Mapping[int, bool] | None = None,
+        failed: Iterable[int] = (),
     ) -> None:
         self.calls: list[CallPlan] = list(plan.calls)
         self.phase: list[int] = [WAITING] * len(self.calls)
@@ -71,18 +74,16 @@ class State:
         self._busy = 0  # calls for which something is under way that will report a fact
         self._skip_after = len(self.calls)  # calls behind this one are skipped
         self._halting = self._aborted = self._broken = self._ended = False
-        self._restore(settled or {})
+        self._restore(settled or {}, frozenset(failed))
 
-    def _restore(self, settled: Mapping[int, bool]) -> None:
+    def _restore(self, settled: Mapping[int, bool], failed: AbstractSet[int]) -> None:
         for index, call in enumerate(self.calls):
-            if index in settled:
-                self.phase[index] = AFTER if self._hooks and not settled[index] else DONE
-                self._waits.free(index)
-            elif call.verdict.kind == "settled":
-                self.phase[index] = DONE
-                self._waits.free(index)
-                if call.terms.on_error == "stop":
-                    self._skip_after = min(self._skip_after, index)
+            if index not in settled and call.verdict.kind != "settled":
+                continue
+            self.phase[index] = AFTER if self._hooks and not settled.get(index, True) else DONE
+            self._waits.free(index)
+            if call.terms.on_error == "stop" and (index in failed or index not in settled):
+                self._skip_after = min(self._skip_after, index)
 
     # ---- what follows from a fact ----
 
@@ -127,7 +128,7 @@ class State:
     def _skip_later(self) -> None:
         for index in range(self._skip_after + 1, len(self.calls)):
             phase = self.phase[index]
-            if phase in {WAITING, READY}:
+            if phase in {WAITING, READY, ASKING}:
                 self._settle(index, "skipped", self._skip_after)
             elif phase in {PREPARING, ACQUIRING}:
                 self._say("cancel", index)
