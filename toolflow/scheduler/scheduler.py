@@ -238,9 +238,9 @@ class Scheduler(Walk):
         """A body was reported and did not stop within the grace time: who waits for it fails."""
         if index in self._lingering:
             self._stuck.add(index)
-            for waiting in self._waits.behind(index):
-                if self.phase[waiting] in {WAITING, READY}:
-                    self._settle(waiting, "held", index)
+            for other in sorted(self._open):
+                if self.phase[other] == READY:
+                    self._fail_if_held(other)
             self._step()
 
     def halt(self) -> None:

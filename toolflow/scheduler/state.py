@@ -183,6 +183,19 @@ class State:
         if self._exclusive[index]:
             self._late.add(index)
         self._offer(index)
+        if self._stuck:
+            self._fail_if_held(index)
+
+    def _fail_if_held(self, index: int) -> None:
+        """Settle a prepared call that waits for a body which never stops."""
+        if self._halting or self._aborted or self._broken or self._ended:
+            return
+        if 0 <= self.stop_point <= index:
+            return
+        for stuck in sorted(self._stuck):
+            if index in self._waits.behind(stuck):
+                self._settle(index, "held", stuck)
+                return
 
     def _link(self, index: int) -> None:
         """Make a call wait for those that it meets, where the plan has no edge for it."""

@@ -131,7 +131,10 @@ class Walk(State):
         if self._halting or self._aborted or self._broken:
             return False
         for index in range(self._low, len(self.calls)):
-            if index == self.stop_point:
+            if 0 <= self.stop_point <= index:
+                return False
+            if self.phase[index] == WAITING and self._stops_before(index):
+                self.stop_point = index
                 return False
             if self.phase[index] in {WAITING, READY}:
                 self._settle(index, "held", min(self._stuck))
