@@ -62,13 +62,13 @@ class State:
         self._decisions: list[Decision] = []
         self._low = 0  # every call before this one is done
         self._cursor = 0  # the next call to prepare
-        self._held_at = -1  # the call that must be done before the cursor moves on
+        self._holds: set[int] = set()  # calls with `stop: after` behind which nothing starts
         self._late: set[int] = set()  # exclusive calls that the cursor has passed, until they are done
         self._open: set[int] = set()  # prepared calls that have not stopped
         self._changed: set[int] = set()  # open calls whose keys are not those of the plan
         self._split = 0  # the last barrier that was passed without running while others were open
         self._asked: set[int] = set()  # calls whose question is open
-        self._refused: set[int] = set()  # calls that were denied or declined
+        self._refused: set[int] = set()  # calls that settled, or will, without running
         self._lingering: set[int] = set()  # reported, not stopped
         self._stuck: set[int] = set()  # lingering beyond the grace time
         self._busy = 0  # calls for which something is under way that will report a fact
@@ -101,13 +101,15 @@ class State:
 
     def _refuse(self, index: int, *, hooked: bool) -> None:
         self._unqueue(index)
-        self._refused.add(index)
         self._known(index, failed=True)
         if not hooked and self.phase[index] == AFTER:
             self.phase[index] = DONE
 
     def _unqueue(self, index: int) -> None:
         """A call will never run, so it holds nobody back."""
+        self._refused.add(index)
+        if index == self.stop_point:
+            self.stop_point = -1
         self._starts.retract(index)
         self._free(index)
         self._asked.discard(index)

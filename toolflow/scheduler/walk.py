@@ -48,9 +48,11 @@ class Walk(State):
         if self.phase[index] != WAITING:
             return
         if self._stops_before(index):
-            self._cursor, self._held_at, self.stop_point = index, -1, index
-        else:
-            self._enter(index)
+            self._cursor, self.stop_point = index, index
+            return
+        if self.calls[index].terms.stop == "after" and self._pausable:
+            self._holds.add(index)
+        self._enter(index)
 
     def _advance_low(self) -> None:
         phase = self.phase
@@ -69,6 +71,8 @@ class Walk(State):
 
     def _advance_cursor(self) -> None:
         phase, count = self.phase, len(self.calls)
+        if self._holds:
+            self._pass_holds()
         while self._cursor < count and self._may_prepare():
             index = self._cursor
             if phase[index] != WAITING and phase[index] != ASKING:
@@ -82,39 +86,31 @@ class Walk(State):
             if self._exclusive[index] and not self._alone(index):
                 return
             self._cursor += 1
-            if self.calls[index].terms.stop == "after":
-                self._held_at = index
             if self._hooks:
                 phase[index] = PREPARING
                 self._busy += 1
                 self._say("prepare", index)
             else:
-                self._enter(index)
+                self._go_on(index)
 
     def _may_prepare(self) -> bool:
         if self._halting or self._aborted or self._broken or self.stop_point >= 0:
             return False
-        if self._held_at >= 0:
-            held = self._held_at
-            if self.phase[held] != DONE:
-                return False
-            self._held_at = -1
-            if self._ends_dispatch(held):
-                self.stop_point = held
-                return False
-        if self._late or (self._approvals_first and self._asked):
+        if self._holds or self._late or (self._approvals_first and self._asked):
             return False
         if self._hooks and self._cursor and self.phase[self._cursor - 1] == PREPARING:
             return False
         return self._starts.room
 
-    def _ends_dispatch(self, index: int) -> bool:
-        return (
-            self._pausable
-            and self.calls[index].terms.stop == "after"
-            and index not in self._refused
-            and any(phase != DONE for phase in self.phase)
-        )
+    def _pass_holds(self) -> None:
+        """Stop at calls with ``stop: after`` that are done; go on from those that did not run."""
+        for held in sorted(self._holds):
+            if held in self._refused:
+                self._holds.discard(held)
+            elif self.phase[held] == DONE and self.stop_point < 0:
+                self._holds.discard(held)
+                if any(phase != DONE for phase in self.phase):
+                    self.stop_point = held
 
     def _stops_before(self, index: int) -> bool:
         if not self._pausable:
@@ -152,7 +148,7 @@ class Walk(State):
         index = self._starts.first()
         if index < 0 or (self._approvals_first and self._asked):
             return False
-        if 0 <= self.stop_point <= index:
+        if 0 <= self.stop_point <= index or (self._holds and index > min(self._holds)):
             return False
         if self._late and index >= min(self._late):
             if index not in self._late:
@@ -179,5 +175,7 @@ class Walk(State):
         return self._lingering - self._stuck
 
     def _end(self, kind: DecisionKind) -> None:
+        if kind == "pause" and self._low < self.stop_point:
+            self.stop_point = -1  # what stands before it has not run: it is not reached
         self._ended = True
         self._say(kind)
