@@ -101,10 +101,7 @@ class Scheduler(Walk):
         if ask_again:
             self._approved.discard(index)
             self._asked.discard(index)
-        if index in self._refused:
-            self._refuse(index, hooked=True)
-        else:
-            self._go_on(index)
+        self._go_on(index)
         self._step()
 
     def refused(self, index: int, *, hooked: bool = True) -> None:
@@ -135,8 +132,8 @@ class Scheduler(Walk):
         if approved:
             self._approved.add(index)
             self._offer(index)
-        elif self.phase[index] == PREPARING:
-            self._refused.add(index)
+        elif self.phase[index] in {PREPARING, ACQUIRING}:
+            self._refused.add(index)  # it settles when its hook is done, or it gave up its place
         else:
             self._refuse(index, hooked=True)
         self._step()
@@ -152,6 +149,8 @@ class Scheduler(Walk):
         if phase not in {WAITING, PREPARING, READY, ACQUIRING}:
             return
         self._replace(index, call)
+        if index == self.stop_point:
+            self.stop_point = -1  # the cursor looks at it again
         if phase == ACQUIRING:
             self._say("cancel", index)
             if self._exclusive[index]:

@@ -42,12 +42,16 @@ class Walk(State):
 
     def _go_on(self, index: int) -> None:
         """A call was prepared, gave up its place, or changed: it goes on from there."""
+        if index in self._refused:
+            self._refuse(index, hooked=True)
+            return
         if self._cannot_run(index) or self._broken:
             return
         self._ask_if_needed(index)
         if self.phase[index] != WAITING:
             return
         if self._stops_before(index):
+            self._open.add(index)  # the cursor is not to prepare it again
             self._cursor, self.stop_point = index, index
             return
         if self.calls[index].terms.stop == "after" and self._pausable:
@@ -86,7 +90,7 @@ class Walk(State):
             if self._exclusive[index] and not self._alone(index):
                 return
             self._cursor += 1
-            if self._hooks:
+            if self._hooks and index not in self._open:
                 phase[index] = PREPARING
                 self._busy += 1
                 self._say("prepare", index)

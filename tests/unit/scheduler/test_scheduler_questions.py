@@ -70,3 +70,22 @@ def test_a_call_whose_question_came_up_while_its_hook_ran_is_declined_without_an
     scheduler.changed(0, call(0, KINDS["ask"]))
     scheduler.prepared(0)
     assert Decision("settle", 0, "declined") in scheduler.take()
+
+
+def test_a_call_that_is_declined_while_it_waits_for_keys_settles_when_it_gave_up() -> None:
+    scheduler = begun("write_k", approver=True)
+    scheduler.changed(0, call(0, KINDS["ask_k"]))
+    scheduler.answered(0, approved=False)
+    assert scheduler.take()[-1] == Decision("ask", 0)
+    scheduler.gave_up(0)
+    assert scheduler.take() == [Decision("finish")]
+
+
+def test_a_call_at_a_stop_point_that_needs_no_answer_any_more_is_not_prepared_twice() -> None:
+    scheduler = begun("safe", "write_k", hooks=True, pausable=True)
+    scheduler.prepared(0)
+    scheduler.prepared(1, call(1, KINDS["ask_k"]), ask_again=True)
+    assert scheduler.stop_point == 1
+    scheduler.take()
+    scheduler.changed(1, call(1, KINDS["write_k"]))
+    assert scheduler.take() == [Decision("start", 1)]

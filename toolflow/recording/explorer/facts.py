@@ -172,8 +172,8 @@ def _answered(world: World, fact: Fact) -> None:
     approved = fact.detail == "yes"
     if approved:
         world.approved.add(index)
-    elif world.stage[index] == PREPARING:
-        world.declined.add(index)  # it settles when its hook is done
+    elif world.stage[index] in {PREPARING, ACQUIRING}:
+        world.declined.add(index)  # it settles when its hook is done, or it gave up its place
     else:
         world.die(index, "declined", hooked=True)
     world.scheduler.answered(index, approved=approved)
@@ -185,6 +185,8 @@ def _changed(world: World, fact: Fact) -> None:
     world.changed_live = True
     call = world.possible.live_changes[index][int(fact.detail)]
     world.calls[index] = call
+    if call.ask is None:
+        world.questions.discard(index)
     world.scheduler.changed(index, call)
 
 
@@ -202,6 +204,8 @@ def enter(world: World, index: int) -> None:
 def _gave_up(world: World, fact: Fact) -> None:
     world.stage[fact.call] = PREPARED
     world.cancelled.discard(fact.call)
+    if fact.call in world.declined:
+        world.die(fact.call, "declined", hooked=True)
     world.scheduler.gave_up(fact.call)
 
 

@@ -39,13 +39,16 @@ def exclusive(world: World, index: int) -> bool:
     return world.calls[index].verdict.kind == "exclusive"
 
 
-def hold(world: World, index: int, *, ignore: AbstractSet[int] = NOBODY) -> str:
+def hold(
+    world: World, index: int, *, ignore: AbstractSet[int] = NOBODY, leaving: bool = True
+) -> str:
     """Why a call may not start now.
 
     Args:
         world: The moment.
         index: A prepared call that has not started.
         ignore: Bodies that are not to count.
+        leaving: Whether calls count that were told to give up their place and have not done so.
 
     Returns:
         A reason, or an empty text where it may start.
@@ -54,7 +57,7 @@ def hold(world: World, index: int, *, ignore: AbstractSet[int] = NOBODY) -> str:
         stopped(world, index)
         or _question(world, index)
         or _earlier(world, index)
-        or _beside(world, index, ignore)
+        or _beside(world, index, ignore, leaving=leaving)
         or _scarce(world, index, ignore)
     )
 
@@ -88,11 +91,9 @@ def stops_before(world: World, index: int) -> bool:
 
 
 def stops_after(world: World, index: int) -> bool:
-    """Whether later calls wait for a call with ``stop: after``, or for the resume after it."""
+    """Whether later calls wait for a call with ``stop: after``, and for the resume after it."""
     if world.calls[index].terms.stop != "after" or index in world.before:
         return False
-    if not world.done(index):
-        return True
     return world.possible.pausable and world.stage[index] != DEAD
 
 
@@ -119,12 +120,14 @@ def _earlier(world: World, index: int) -> str:
     return ""
 
 
-def _beside(world: World, index: int, ignore: AbstractSet[int]) -> str:
+def _beside(world: World, index: int, ignore: AbstractSet[int], *, leaving: bool) -> str:
     """What running calls have against it, reported ones included."""
     active = [other for other in world.active if other != index and other not in ignore]
     if len(active) >= world.plan.limits.pool:
         return "no permit is free"
     for other in active:
+        if not leaving and world.stage[other] == ACQUIRING and other in world.cancelled:
+            continue
         if exclusive(world, index) or exclusive(world, other):
             return f"{other} runs"
         if meet(world.calls[index], world.calls[other]):

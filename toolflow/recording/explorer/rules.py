@@ -93,7 +93,7 @@ def _start(world: World, decision: Decision) -> None:
     index = decision.call
     where = world.stage[index]
     need(startable(world, index), "start", f"{index} starts, and is {STAGES[where]}")
-    reason = hold(world, index)
+    reason = hold(world, index, leaving=False)
     need(not reason, "start", f"{index} starts, but {reason}")
     for before in range(index):
         if startable(world, before):
