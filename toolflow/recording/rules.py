@@ -19,7 +19,6 @@ from toolflow.recording.declared import RecordedCatalog, bare_catalog, declared_
 from toolflow.recording.drive import diverged
 
 
-
 class Rules:
     """The policy of a replay, and everything else that decides about calls.
 

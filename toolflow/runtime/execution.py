@@ -48,6 +48,8 @@ class Execution:
         run = self._run
         call, record = run.scheduler.calls[index], run.records[index]
         record.scope = scope
+        if run.live.settled(index):
+            return
         if (call.reads or call.writes or call.terms.uses) and not await self._acquire(call, record):
             return
         self._enter(call, record)
@@ -90,13 +92,16 @@ class Execution:
                     request, on_wait=lambda what: run.note("call_queued", call.index, waits=what)
                 )
         except self._cancelled_class():
-            run.scheduler.gave_up(call.index)
+            run.live.gave_up(call.index)
         except (LockCycleError, LockLostError) as error:
             status = "lock_cycle" if isinstance(error, LockCycleError) else "held"
             run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)  # type: ignore[arg-type]
         else:
-            record.granted = run.now()
-            return True
+            if not run.live.doomed(call.index):
+                record.granted = run.now()
+                return True
+            run.locks.release(record.lease)
+            run.live.settled(call.index)
         run.pump()
         return False
 
