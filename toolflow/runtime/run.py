@@ -8,7 +8,7 @@ nest. `toolflow.runtime.executor` stands around it.
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import get_args
@@ -141,6 +141,10 @@ class Run:
         # Whoever asks for it may be inside a body; the task belongs to the run.
         self.base.run(self._tasks.start_soon, task, *args)  # type: ignore[arg-type]  # async ones
 
+    async def started(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
+        """Start a task in the run's group, and go on once it says that it has started."""
+        await self._tasks.start(task, *args)
+
     def relay(self, event: Event) -> None:
         """Show an event of a nested turn, which may run in another thread, to the observers."""
         self.call_back(partial(self.log.show, event))
@@ -175,6 +179,7 @@ class Run:
 
     def refuse(self, index: int, outcome: Outcome, *, hooked: bool) -> None:
         """A call gets its outcome before it started."""
+        self.asking.forget(index)
         self.records[index].outcome = outcome
         self.scheduler.refused(index, hooked=hooked)
         self.known(index)
