@@ -17,7 +17,6 @@ from toolflow.model.digest import digest
 from toolflow.model.plan import PlanData
 from toolflow.model.turn import Turn
 
-
 _BLOCK = 256
 
 
