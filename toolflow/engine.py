@@ -25,14 +25,15 @@ from toolflow.model.batch import CallPlan, Limits
 from toolflow.model.outcome import Outcome
 from toolflow.model.turn import Call, Turn
 from toolflow.recording.checkpoint import Checkpoint, checkpoint_of
+from toolflow.recording.result import RunResult
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.context import Context, current_context
 from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 from toolflow.runtime.executor import Executor
 from toolflow.runtime.hooks import HookChain, Hooks
-from toolflow.runtime.options import RunOptions, RunReport
-from toolflow.runtime.result import RunResult
+from toolflow.runtime.options import RunOptions
+from toolflow.runtime.report import RunReport
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.runtime.transcript import Transcript
 

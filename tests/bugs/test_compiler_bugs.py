@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plans import call, plan
+from plan_makers import call, plan
 
 
 def edits(count: int, *, keys: bool = True) -> list:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from plans import call, groups, key_edges, plan, spelled, waves
+from plan_makers import call, groups, key_edges, plan, spelled, waves
 
 from toolflow.compiler import Plan, dump_plan, load_plan, plan_data
 from toolflow.errors import PlanError
@@ -42,7 +42,7 @@ def test_c028_settled_calls_neither_split_a_pool_nor_wait(status: str) -> None:
 
 SCRIPT = """
 import sys
-from plans import call, plan
+from plan_makers import call, plan
 from toolflow.compiler import dump_plan
 calls = [call(f"w{i}", writes=[f"s/{i}", "log"], args={"b": 1, "a": {i}.pop()}) for i in range(9)]
 calls += [call(f"r{i}", reads=["s/**", "t/**"], writes=[f"o{i}"]) for i in range(9)]
@@ -194,7 +194,7 @@ def test_c142_edges_stay_below_four_a_call(shape, count: int) -> None:
 
 def steps(calls: list[CallPlan]) -> int:
     """How many functions are entered to compile these calls: a measure that no clock disturbs."""
-    from plans import batch
+    from plan_makers import batch
 
     from toolflow.compiler import compile_plan
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plans import call, plan
+from plan_makers import call, plan
 
 from toolflow.compiler import Plan, dump_plan, load_plan, plan_data
 from toolflow.errors import PlanError

@@ -19,10 +19,10 @@ from toolflow.model.plan import PlanData
 from toolflow.model.recording import Recording
 from toolflow.model.turn import Call, Turn, call_names
 from toolflow.policy.expressions import ExpressionError
+from toolflow.recording.result import RunResult
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
-from toolflow.runtime.result import RunResult
 
 Planned = Callable[[Stage, PlanData], object]
 

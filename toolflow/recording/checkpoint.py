@@ -10,7 +10,8 @@ from toolflow.compiler import Plan
 from toolflow.errors import CheckpointError
 from toolflow.model.outcome import Outcome
 from toolflow.runtime.approvals import Answer, Question
-from toolflow.runtime.options import RunOptions, RunReport
+from toolflow.runtime.options import RunOptions
+from toolflow.runtime.report import RunReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,17 +19,17 @@ from toolflow.runtime.approvals import (
 from toolflow.scheduler.decisions import DONE, PREPARING, READY, WAITING
 
 if TYPE_CHECKING:
-    from toolflow.runtime.executor import Executor
+    from toolflow.runtime.run import Run
 
 
 class Asking:
     """The open questions of one run.
 
     Args:
-        run: The executor that it belongs to.
+        run: The run that it belongs to.
     """
 
-    def __init__(self, run: Executor) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
         self._always: dict[str, Answer] = {}
         self._approved = set(run.options.approved)

@@ -59,10 +59,10 @@ class EventLog:
                 except Exception:  # noqa: BLE001  # an observer never changes an outcome
                     self.observer_errors += 1
 
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """All facts so far, in order."""
-        return tuple(self._event(seq) for seq in range(len(self._facts)))
+    def snapshot(self) -> Callable[[], tuple[Event, ...]]:
+        """All facts so far, as a function that puts the events together."""
+        count = len(self._facts)
+        return lambda: tuple([self._event(seq) for seq in range(count)])
 
     def _event(self, seq: int) -> Event:
         kind, at, call, data = self._facts[seq]

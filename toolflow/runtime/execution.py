@@ -19,17 +19,17 @@ from toolflow.runtime.record import CallRecord, timed_out
 from toolflow.runtime.results import failed_outcome, outcome_of
 
 if TYPE_CHECKING:
-    from toolflow.runtime.executor import Executor
+    from toolflow.runtime.run import Run
 
 
 class Execution:
     """Runs the bodies of one run.
 
     Args:
-        run: The executor that it belongs to.
+        run: The run that it belongs to.
     """
 
-    def __init__(self, run: Executor) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
         self._turn_leases: list[Lease] = []
         self._cancelled: type[BaseException] | None = None
@@ -169,9 +169,12 @@ class Execution:
             outcome = run.wording.after_abort(outcome)
         record.outcome = outcome
         record.settled = record.stopped
-        self._give_back(run.scheduler.calls[index], record)
-        run.scheduler.stopped(index, failed=not outcome.ok)
-        run.known(index)
+        if record.lease is not None:
+            self._give_back(run.scheduler.calls[index], record)
+        if run.options.hooks:  # the settled event comes later: its after-hook sees it first
+            run.log.add("call_stopped", record.stopped, index)
+        run.scheduler.stopped(index, failed=outcome.status != "ok")
+        run.known(index, record.stopped)
         run.pump()
 
     def report(self, index: int, outcome: Outcome) -> None:

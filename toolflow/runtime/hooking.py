@@ -15,17 +15,17 @@ from toolflow.runtime.record import settled_outcome
 from toolflow.runtime.results import failed_outcome
 
 if TYPE_CHECKING:
-    from toolflow.runtime.executor import Executor
+    from toolflow.runtime.run import Run
 
 
 class HookRunner:
     """Runs the before- and after-hooks of one run in a task of their own.
 
     Args:
-        run: The executor that it belongs to.
+        run: The run that it belongs to.
     """
 
-    def __init__(self, run: Executor) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
         self._queue: deque[tuple[str, int]] = deque()
         self._more: anyio.Event | None = None

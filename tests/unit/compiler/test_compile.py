@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from plans import batch, call, groups, plan, spelled
+from plan_makers import batch, call, groups, plan, spelled
 
 from toolflow.compiler import recompile
 from toolflow.errors import PlanError

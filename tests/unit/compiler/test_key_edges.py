@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from plans import call, key_edges, plan, spelled
+from plan_makers import call, key_edges, plan, spelled
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import networkx as nx
 import pytest
-from plans import call, plan, spelled
+from plan_makers import call, plan, spelled
 
 from toolflow.errors import UsageError
 

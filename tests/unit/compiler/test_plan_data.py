@@ -5,7 +5,7 @@ import pickle
 from typing import Literal
 
 import pytest
-from plans import call, plan
+from plan_makers import call, plan
 
 from toolflow.compiler import dump_plan, load_plan, plan_data
 from toolflow.errors import PlanError, UsageError

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plans import call, groups, key_edges, plan, spelled
+from plan_makers import call, groups, key_edges, plan, spelled
 
 from toolflow.compiler import Plan, dump_plan, load_plan, plan_data
 from toolflow.errors import PlanError

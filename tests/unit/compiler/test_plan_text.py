@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 import pytest
-from plans import call, plan
+from plan_makers import call, plan
 
 from toolflow.compiler import Plan, dump_plan, load_plan
 from toolflow.model import Limits, Notice, Terms

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from toolflow.model.event import Event
 from toolflow.model.outcome import Outcome, Times
 from toolflow.model.plan import PlanData
 from toolflow.model.recording import RecordedTurn
 from toolflow.model.turn import Turn
+from toolflow.recording.checkpoint import Checkpoint
 from toolflow.runtime.approvals import Question
-from toolflow.runtime.options import RunReport
-
-if TYPE_CHECKING:
-    from toolflow.recording.checkpoint import Checkpoint
+from toolflow.runtime.report import RunReport
 
 
 @dataclass(frozen=True, slots=True)
