@@ -182,7 +182,20 @@ def alone(count: int) -> list[CallPlan]:
     return [call(f"c{i}", "exclusive") for i in range(count)]
 
 
-SHAPES = [edits_then_searches, searches_then_edits, in_turns, blocks, nested, one_file, alone]
+def all_different(count: int) -> list[CallPlan]:
+    return [call(f"c{i}", terms=Terms(timeout=1.0 + i), args={"n": i}) for i in range(count)]
+
+
+SHAPES = [
+    all_different,
+    edits_then_searches,
+    searches_then_edits,
+    in_turns,
+    blocks,
+    nested,
+    one_file,
+    alone,
+]
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -15,7 +15,7 @@ from toolflow.compiler.key_edges import Sweep
 from toolflow.compiler.walk import in_order
 from toolflow.model.plan import Edge, Gate
 
-Pairs = dict[tuple[int, int], dict[str, None]]
+Pairs = dict[tuple[int, int], tuple[str, ...]]
 
 
 def settle(sweep: Sweep, names: Sequence[str]) -> tuple[tuple[Gate, ...], tuple[Edge, ...]]:
@@ -47,7 +47,7 @@ def settle(sweep: Sweep, names: Sequence[str]) -> tuple[tuple[Gate, ...], tuple[
     def name(vertex: int) -> str:
         return names[vertex] if vertex >= 0 else gate_names[~vertex]
 
-    edges = [Edge(name(a), name(b), tuple(causes)) for (a, b), causes in pairs.items()]
+    edges = [Edge(name(a), name(b), causes) for (a, b), causes in pairs.items()]
     return gates, in_place_order(edges, gates, names)
 
 
@@ -121,10 +121,18 @@ def _pairs(sweep: Sweep, inputs: dict[int, list[Item]], dropped: set[int]) -> Pa
     for waited, own in sweep.waits:
         for item in _resolve((waited,), inputs, dropped) if waited.vertex < 0 else (waited,):
             cause = key_cause(item.key, item.mode, own.key, own.mode)
-            pairs.setdefault((item.vertex, own.vertex), {})[cause] = None
+            _add(pairs, (item.vertex, own.vertex), cause)
     for number, joint in enumerate(sweep.joints):
         if number not in dropped:
             for item in inputs[number]:
                 cause = key_cause(item.key, item.mode, joint.key, None)
-                pairs.setdefault((item.vertex, ~number), {})[cause] = None
+                _add(pairs, (item.vertex, ~number), cause)
     return pairs
+
+
+def _add(pairs: Pairs, pair: tuple[int, int], cause: str) -> None:
+    causes = pairs.get(pair)
+    if causes is None:
+        pairs[pair] = (cause,)
+    elif cause not in causes:
+        pairs[pair] = (*causes, cause)
