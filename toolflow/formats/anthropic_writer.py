@@ -26,7 +26,8 @@ def write(
     content = [_result(call_id, outcome) for call_id, outcome in zip(ids, outcomes, strict=True)]
     for call, call_id, outcome in zip(turn.calls, ids, outcomes, strict=True):
         if outcome.images and is_error(outcome) and (images := shown_images(outcome)):
-            content.append(_text_block(picture_label(call_id, call.tool, len(images))))
+            label = picture_label(call_id, _valid_name(call.tool), len(images))
+            content.append(_text_block(label))
             content += [_picture(image) for image in images]
     content += [_text_block(text) for text in texts if text.strip()]
     results = [{"role": "user", "content": content}] if content else []

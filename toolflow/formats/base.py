@@ -125,6 +125,11 @@ def printable(text: object) -> str:
     return line if line.isprintable() else ascii(line)[1:-1]
 
 
+def quoted(text: object) -> str:
+    """A name or an id in a message: in quotes, short, without control characters."""
+    return f"'{_clip(printable(text), 80)}'"
+
+
 def _number(value: float) -> str:
     try:
         return repr(value)

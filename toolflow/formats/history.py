@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from toolflow.formats.base import printable
+from toolflow.formats.base import quoted
 from toolflow.model import Notice, Turn, call_names
 
 Marks = list[str | None]
@@ -66,7 +66,7 @@ def _oddities(turn: Turn, after: Sequence[Marks], *, one_message: bool) -> Itera
     if after:
         for call, name in zip(turn.calls, call_names(turn.calls), strict=True):
             if results[call.id] < declared[call.id]:
-                message = f"Call {printable(name)!r} has no result in the messages after it."
+                message = f"Call {quoted(name)} has no result in the messages after it."
                 yield Notice("no_result", message, call=name)
     yield from _surplus(results, declared)
     if _are_apart(after, one_message=one_message):
@@ -81,10 +81,10 @@ def _oddities(turn: Turn, after: Sequence[Marks], *, one_message: bool) -> Itera
 def _surplus(results: Counter[str], declared: Counter[str]) -> Iterator[Notice]:
     for name, count in results.items():
         if name not in declared:
-            message = f"A result for {printable(name)!r} belongs to no call of its turn."
+            message = f"A result for {quoted(name)} belongs to no call of its turn."
             yield Notice("result_without_call", message)
         elif count > declared[name]:
-            message = f"Call {printable(name)!r} has {count} results. The first is its own."
+            message = f"Call {quoted(name)} has {count} results. The first is its own."
             yield Notice("doubled_result", message, call=name)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolflow.formats.arguments import parse
-from toolflow.formats.base import Flaw, Format, Misfit, Path, flaw, printable
+from toolflow.formats.base import Flaw, Format, Misfit, Path, flaw, quoted
 from toolflow.formats.history import Step, reviewed
 from toolflow.formats.openai_chat_writer import ID_RULE, write
 from toolflow.formats.plain import plain, plain_fields
@@ -225,7 +225,7 @@ def _mention(part: dict[str, Any], by_id: Mapping[str, Call]) -> Notice:
     tool = part.get("name", part.get("toolName"))
     given = next((part[key] for key in ("input", "args", "arguments") if key in part), None)
     call = by_id.get(call_id)
-    shown = repr(printable(call_id))
+    shown = quoted(call_id)
     if call is None:
         text = f"The content holds call {shown}, which tool_calls does not. It is kept, not run."
         return Notice("unread_call", text)

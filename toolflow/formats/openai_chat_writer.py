@@ -34,7 +34,7 @@ def write(
     pictures: list[Any] = []
     for call, call_id, outcome in zip(turn.calls, ids, outcomes, strict=True):
         if outcome.images and (images := shown_images(outcome)):
-            label = picture_label(call_id, call.tool, len(images))
+            label = picture_label(call_id, _valid_name(call.tool), len(images))
             pictures.append({"type": "text", "text": label})
             pictures += [_picture(image.media_type, image.data) for image in images]
     if pictures:

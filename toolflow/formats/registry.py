@@ -13,7 +13,7 @@ from typing import Any
 
 from toolflow.errors import Problem, TurnError, UsageError
 from toolflow.formats import anthropic, calls, openai_chat
-from toolflow.formats.base import Format, Misfit, Path, Where, printable, shown
+from toolflow.formats.base import Format, Misfit, Path, Where, quoted, shown
 from toolflow.formats.ids import SURROGATE, valid_ids
 from toolflow.formats.plain import plain
 from toolflow.formats.results import check_outcomes
@@ -75,7 +75,7 @@ def format_named(name: str) -> Format:
     form = FORMATS.get(name)
     if form is None:
         known = ", ".join(sorted(FORMATS))
-        raise UsageError(f"format is {printable(name)!r}. Use one of {known}.")
+        raise UsageError(f"format is {quoted(name)}. Use one of {known}.")
     return form
 
 
@@ -142,7 +142,7 @@ def read_all(data: Any, name: str | None, where: Where | None) -> list[Turn]:
         problems = [make((*above, *flaw.path), flaw.message) for flaw in misfit.flaws]
     except RecursionError:
         problems = [Problem("The message is nested too deeply.", f"<{form.name}>")]
-    raise TurnError(problems)
+    raise TurnError(sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
 
 
 def _is_request(data: dict[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from toolflow.errors import Problem, TurnError, UsageError
-from toolflow.formats.base import printable
+from toolflow.formats.base import printable, quoted
 from toolflow.formats.session import claude_code
 from toolflow.formats.session.base import SessionFormat
 from toolflow.formats.session.log import Log
@@ -42,7 +42,7 @@ def read_session(
     """
     if format is not None and format not in SESSION_FORMATS:
         known = ", ".join(sorted(SESSION_FORMATS))
-        raise UsageError(f"format is {printable(format)!r}. Use one of {known}.")
+        raise UsageError(f"format is {quoted(format)}. Use one of {known}.")
     log = Log.open(path)
     form = SESSION_FORMATS[format] if format is not None else _detected(log)
     return form.read(log)

@@ -10,12 +10,14 @@ was. What a line tells beside its message (``cwd``, ``requestId``, ``gitBranch``
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
-from toolflow.formats.base import printable
+from toolflow.formats.base import quoted
 from toolflow.formats.session.base import SessionFormat
 from toolflow.formats.session.grouping import Message, Result, parse_time
 from toolflow.formats.session.log import Log, Record
+from toolflow.formats.session.outcomes import outcome_of
 from toolflow.formats.session.sources import MAIN, Sources
 from toolflow.model import Notice, RecordedTurn, Recording
 
@@ -110,7 +112,7 @@ class _Reader:
         session = line.get("sessionId", line.get("session_id"))
         if isinstance(session, str) and session not in self._sessions:
             self._sessions[session] = None
-        if len(self._about) < 3:
+        if len(self._about) < 3 and "cwd" in line:
             for key, name in (("cwd", "cwd"), ("version", "version"), ("gitBranch", "branch")):
                 value = line.get(key)
                 if isinstance(value, str) and value:
@@ -162,11 +164,12 @@ class _Reader:
         call_id = block.get("tool_use_id")
         holder = self._holders.get((source, call_id)) if isinstance(call_id, str) else None
         if holder is None:
-            shown = repr(printable(call_id)) if isinstance(call_id, str) else "no id"
+            shown = quoted(call_id) if isinstance(call_id, str) else "no id"
             text = f"The result for {shown} belongs to no call that stands before it in the log."
             self._notices.append(Notice("result_without_call", text, line=number))
             return
-        result = Result(block, line.get("toolUseResult"), number, parse_time(line.get("timestamp")))
+        outcome = outcome_of(block, line.get("toolUseResult"))
+        result = Result(outcome, number, parse_time(line.get("timestamp")))
         holder.results.setdefault(str(call_id), []).append(result)
 
     def recording(self, log: Log) -> Recording:
@@ -180,19 +183,19 @@ class _Reader:
                 turn, notices = message.recorded(f"turn-{len(turns) + 1}")
                 turns.append(turn)
                 self._notices += notices
-        self._notices.sort(key=lambda notice: notice.line or 0)
+        self._notices.sort(key=lambda notice: notice.line or inf)
         return Recording(tuple(turns), self._source(log, turns), notices=tuple(self._notices))
 
     def _source(self, log: Log, turns: Sequence[RecordedTurn]) -> dict[str, Any]:
         sessions = list(self._sessions)
-        agents = dict.fromkeys(turn.turn.source for turn in turns if turn.turn.source != MAIN)
+        sources = list(dict.fromkeys(turn.turn.source for turn in turns))
         return {
             "format": NAME,
             "path": log.path.as_posix(),
             **({"session": sessions[0]} if sessions else {}),
             **({"sessions": sessions} if len(sessions) > 1 else {}),
             **self._about,
-            **({"agents": list(agents)} if agents else {}),
+            **({"sources": sources} if sources not in ([], [MAIN]) else {}),
             "lines": self._lines,
             "broken_lines": self._broken,
             "messages": len(self._messages),

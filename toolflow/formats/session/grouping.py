@@ -15,8 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from toolflow.formats.anthropic import read_message
-from toolflow.formats.base import Flaw, printable
-from toolflow.formats.session.outcomes import outcome_of
+from toolflow.formats.base import Flaw, quoted
 from toolflow.model import Notice, Outcome, RecordedTurn, Times, Turn, call_names
 
 
@@ -25,14 +24,12 @@ class Result:
     """A result as it stands in the log.
 
     Attributes:
-        block: The ``tool_result`` block.
-        details: The ``toolUseResult`` of its line.
+        outcome: What it tells.
         line: The number of its line.
         time: The time of its line, or ``None``.
     """
 
-    block: dict[str, Any]
-    details: Any
+    outcome: Outcome
     line: int
     time: datetime | None
 
@@ -132,7 +129,7 @@ class Message:
             if not own:
                 notices.append(self._no_result(turn, name))
             result = own[0] if own else None
-            outcomes.append(outcome_of(result.block, result.details) if result else None)
+            outcomes.append(result.outcome if result else None)
             started = _seconds(zero, self.call_times[call.index])
             settled = _seconds(zero, result.time) if result else None
             if started is not None and settled is not None and settled < started:
@@ -141,7 +138,7 @@ class Message:
         return outcomes, times, notices
 
     def _no_result(self, turn: Turn, name: str) -> Notice:
-        text = f"Call {printable(name)!r} has no result in the log"
+        text = f"Call {quoted(name)} has no result in the log"
         if self.interrupted is not None:
             text += f"; the user interrupted the turn (line {self.interrupted})"
         return Notice("no_result", text + ".", line=self.line, turn=turn.id, call=name)
@@ -150,14 +147,14 @@ class Message:
         """Results that cannot be given to one call, or that came more than once."""
         holders = Counter(call.id for call in turn.calls)
         for call_id, results in self.results.items():
-            shown = repr(printable(call_id))
+            shown = quoted(call_id)
             if holders[call_id] > 1:
                 count = holders[call_id]
                 text = f"{count} calls have the id {shown}. Its results are given to none of them."
                 yield Notice("doubled_id", text, line=results[0].line, turn=turn.id)
                 continue
             for result in results[1:]:
-                same = result.block == results[0].block
+                same = result.outcome == results[0].outcome
                 what = "the same result again" if same else "another result"
                 text = f"Call {shown} has {what}. The first one counts."
                 yield Notice("doubled_result", text, line=result.line, turn=turn.id, call=call_id)

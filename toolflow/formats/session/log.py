@@ -43,7 +43,7 @@ class Log:
 
     Attributes:
         path: Where it is.
-        is_list: Whether it is one JSON list; else it is JSON lines.
+        is_list: Whether it begins like one JSON list; else it is JSON lines.
     """
 
     path: Path
@@ -81,10 +81,15 @@ class Log:
         if len(text) > MAX_DOCUMENT:
             raise TurnError(_problem(self.path, "The list is larger than 256 MiB. Use JSON lines."))
         record = _parsed(1, text.removeprefix(_BOM))
-        if record.fault is not None or not isinstance(record.value, list):
+        if record.fault is None:
+            for number, item in enumerate(record.value, 1):
+                yield Record(number, item)
+            return
+        file.seek(0)  # lines, of which the first is a list, or a torn one that looks like it
+        if not any(isinstance(line.value, dict) for line in _lines(file)):
             raise TurnError(_problem(self.path, f"The list cannot be read: {record.fault}."))
-        for number, item in enumerate(record.value, 1):
-            yield Record(number, item)
+        file.seek(0)
+        yield from _lines(file)
 
 
 class _told:  # noqa: N801  # reads as a word: `with _told(path)`
@@ -119,8 +124,12 @@ def _lines(file: BinaryIO) -> Iterator[Record]:
             continue
         if number == 1:
             line = line.removeprefix(_BOM)
-        if not line.isspace() and line:
+        if line := line.rstrip():
             yield _parsed(number, line)
+
+
+def _place(error: json.JSONDecodeError) -> str:
+    return f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
 
 
 def _parsed(number: int, text: bytes) -> Record:
@@ -131,7 +140,7 @@ def _parsed(number: int, text: bytes) -> Record:
     except json.JSONDecodeError as error:
         if b"\0" in text:
             return Record(number, None, "it holds NUL bytes")
-        return Record(number, None, f"it is not JSON ({error.msg}, character {error.pos + 1})")
+        return Record(number, None, f"it is not JSON ({_place(error)})")
     except RecursionError:
         return Record(number, None, "it is nested too deeply")
     except ValueError:
