@@ -64,19 +64,17 @@ def in_place_order(
         names: The names of all calls, by index.
     """
     edges = list(edges)
-    if not gates:
-        index = {name: number for number, name in enumerate(names)}
-        return tuple(sorted(edges, key=lambda edge: (index[edge.after], index[edge.before])))
-    places = {name: (index, 1, 0) for index, name in enumerate(names)}
+    step = len(gates) + 1  # between two calls there is room for every gate
+    places = {name: index * step for index, name in enumerate(names)}
     behind: dict[str, list[str]] = {gate.name: [] for gate in gates}
-    for edge in edges:
+    for edge in edges if gates else ():
         if edge.before in behind:
             behind[edge.before].append(edge.after)
     numbers = {gate.name: number for number, gate in enumerate(gates)}
     for name in in_order(numbers, behind):
         if name in numbers:
-            first = min(places[after][0] for after in behind[name])
-            places[name] = (first, 0, numbers[name])
+            first = min(-(places[after] // -step) for after in behind[name])
+            places[name] = (first - 1) * step + 1 + numbers[name]
     return tuple(sorted(edges, key=lambda edge: (places[edge.after], places[edge.before])))
 
 
