@@ -13,9 +13,7 @@ from typing import Any
 
 from toolflow.model.batch import CallPlan
 from toolflow.model.digest import canonical
-from toolflow.model.tool import ToolSpec
-
-Key = tuple[str, str]
+from toolflow.model.tool import Args, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +44,18 @@ def bare_catalog(calls: Iterable[CallPlan], servers: Mapping[str, str]) -> Recor
         calls: The recorded calls; a tool that was unknown then is unknown here.
         servers: The MCP servers of tools, by the tool's name.
     """
-    names = sorted({call.tool for call in calls if call.verdict.status != "unknown_tool"})
-    return RecordedCatalog({name: ToolSpec(name, server=servers.get(name)) for name in names})
+    parsed: dict[str, dict[str, Any]] = {}
+    for call in calls:
+        if call.verdict.status != "unknown_tool":
+            table = parsed.setdefault(call.tool, {})
+            if call.parsed is not None and call.parsed is not call.args:
+                table[canonical(call.args)] = call.parsed
+    return RecordedCatalog(
+        {
+            name: ToolSpec(name, server=servers.get(name), parse=_parse(table) if table else None)
+            for name, table in sorted(parsed.items())
+        }
+    )
 
 
 def declared_catalog(
@@ -83,7 +91,7 @@ class _Table:
         self.constant: dict[str, Any] = {}
 
     def add(self, recorded: CallPlan, alone: CallPlan | None) -> None:
-        args = canonical(recorded.args)
+        args = canonical(recorded.args if recorded.parsed is None else recorded.parsed)
         if recorded.verdict.kind == "safe" and (alone is None or alone.verdict.kind != "safe"):
             self.safe[args] = True
         for what, table in self.keys.items():
@@ -103,6 +111,10 @@ class _Table:
             _looked_up(table, other=()) if table else None for table in self.keys.values()
         )
         return replace(spec, safe=safe, reads=reads, writes=writes, **self.constant)
+
+
+def _parse(table: Mapping[str, Args]) -> Callable[[Args], Args]:
+    return lambda args: table.get(canonical(args), args)
 
 
 def _looked_up(table: Mapping[str, Any], *, other: object) -> Callable[[Mapping[str, Any]], object]:

@@ -74,6 +74,27 @@ def facts_scheduler(plan: PlanData, facts: Sequence[Fact]) -> Scheduler:
     return Scheduler(plan, **setup)
 
 
+def told(scheduler: Scheduler, fact: Fact) -> list[Decision]:
+    """Tell a scheduler a fact.
+
+    Args:
+        scheduler: The scheduler; it must be in a state in which the fact can be.
+        fact: The fact, not the set-up.
+
+    Returns:
+        What it decides.
+
+    Raises:
+        DivergenceError: If nothing can go on after it.
+    """
+    arguments = () if fact.call < 0 else (fact.call,)
+    try:
+        getattr(scheduler, fact.kind)(*arguments, **fact.data)
+    except InternalError as error:
+        raise diverged(None, fact.kind, "nothing can go on", what="the run") from error
+    return scheduler.take()
+
+
 class Drive:
     """One scheduler under recorded facts.
 
@@ -122,12 +143,7 @@ class Drive:
         """
         if fact.call >= 0 or fact.kind in _PHASES_OF:
             self._check(fact)
-        arguments = () if fact.call < 0 else (fact.call,)
-        try:
-            getattr(self._scheduler, fact.kind)(*arguments, **fact.data)
-        except InternalError as error:
-            raise diverged(None, fact.kind, "nothing can go on", what="the run") from error
-        decisions = self._scheduler.take()
+        decisions = told(self._scheduler, fact)
         for decision in decisions:
             self._decided(decision)
         return decisions
