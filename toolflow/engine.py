@@ -325,6 +325,7 @@ class Engine:
             assistant=tuple(assistant),
             results=tuple(results),
             steering=tuple(steering),
+            texts=texts,
         )
 
     def _reclassify(self, turn: Turn, call: CallPlan, args: Mapping[str, Any]) -> CallPlan:
