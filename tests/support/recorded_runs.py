@@ -241,8 +241,16 @@ class PureRun:
     def tell(self, kind: str, index: int = -1, data: dict[str, Any] | None = None) -> None:
         name = self.plan.calls[index].name if index >= 0 else None
         self.events.append(
-            Event(kind, len(self.events), self.now, "run-1", self.plan.turn_id, None, name,
-                  data=data or {})
+            Event(
+                kind,
+                len(self.events),
+                self.now,
+                "run-1",
+                self.plan.turn_id,
+                None,
+                name,
+                data=data or {},
+            )
         )
 
     def recorded(self) -> RecordedTurn:

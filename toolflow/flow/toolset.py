@@ -59,7 +59,7 @@ def toolbox_of(flow: Flow, root: Path | None) -> Toolbox:
     """
     tools = Toolbox()
     if root is not None:
-        tools.merge(workspace(root))
+        tools.include(workspace(root))
     for number, name in enumerate(flow.tools.python):
         _include_python(flow, tools, name, ("tools", "python", number))
     for name, spec in flow.tools.shell.items():
@@ -84,7 +84,7 @@ def _include_python(flow: Flow, tools: Toolbox, name: str, where: tuple[str | in
         with _importable(flow.folder):
             found = getattr(importlib.import_module(module_name), attribute)
         if isinstance(found, Toolbox):
-            tools.merge(found)
+            tools.include(found)
         else:
             tools.tool(found)
     except Exception as error:

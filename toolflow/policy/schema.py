@@ -78,13 +78,19 @@ def _listed(value: object) -> object:
 
 def _name(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ValueError("Use a name, or a list of names; '*' stands for any letters.")
+        raise ValueError("Use text that is not empty.")
     return value
 
 
 def _count(value: object) -> int:
     if type(value) is not int or value < 1:
         raise ValueError("Use an integer of at least 1.")
+    return value
+
+
+def _version(value: object) -> object:
+    if type(value) is not int:  # true and 1.0 are equal to 1 in Python
+        raise ValueError("Use 1.")
     return value
 
 
@@ -115,6 +121,7 @@ Names = Annotated[
 ]
 Duration = Annotated[float, PlainValidator(duration), WithJsonSchema(_SCHEMA_DURATION)]
 Count = Annotated[int, PlainValidator(_count), WithJsonSchema(_SCHEMA_COUNT)]
+Version = Annotated[Literal[1], BeforeValidator(_version)]
 OnError = Literal["continue", "stop"]
 
 
@@ -233,7 +240,7 @@ class CasePart(Part):
 class PolicyFile(Part):
     """The whole file."""
 
-    version: Literal[1]
+    version: Version
     limits: LimitsPart = LimitsPart()
     defaults: DefaultsPart = DefaultsPart()
     ids: Literal["strict", "renumber"] = "strict"

@@ -51,9 +51,25 @@ def stepped(
             step = partial(body.send, sent)
 
 
-async def as_coroutine(awaitable: Awaitable[Any]) -> Any:
-    """Await anything awaitable, as a coroutine."""
-    return await awaitable
+async def as_coroutine(function: Callable[[], Awaitable[Any]]) -> Any:
+    """Call a function and await what it gives, as a coroutine."""
+    return await function()
+
+
+def own_copy(value: Any) -> Any:
+    """A value whose lists, mappings and sets nobody else holds.
+
+    Calls may share arguments, and the plan and the message hold them as well; what a body does to
+    its own reaches none of them (conformance 26). Other objects are given on as they are.
+    """
+    kind = type(value)
+    if kind is dict:
+        return {key: own_copy(item) for key, item in value.items()}
+    if kind is list:
+        return [own_copy(item) for item in value]
+    if kind is tuple:
+        return tuple([own_copy(item) for item in value])
+    return set(value) if kind is set else value
 
 
 class ThreadBody:

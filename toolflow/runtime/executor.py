@@ -12,6 +12,9 @@ every call gets its outcome, and only then does the cancellation go on its way.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import anyio
 
 from toolflow.runtime.loops import loop_caller, loop_clock
@@ -46,6 +49,8 @@ class Executor(Run):
         self._begun = self.clock()
         self._end, self._quiet = anyio.Event(), anyio.Event()
         self.call_back = loop_caller()
+        if self.log.watched:
+            self.surroundings.relay = self.relay
         try:
             async with anyio.create_task_group() as self._tasks:
                 self._watch = Watchdog(self._tasks, self.clock)
@@ -62,7 +67,8 @@ class Executor(Run):
         return report_of(self, self._ended)
 
     def _begin(self) -> None:
-        self.log.add("run_started", 0.0, data={"calls": len(self.records)})
+        if self.records:  # an empty turn is over before it has begun, and says nothing
+            self.log.add("run_started", 0.0, data={"calls": len(self.records)})
         for call, record in zip(self.plan.calls, self.records, strict=True):
             if call.index in self.options.outcomes:
                 record.outcome, record.hooked = self.options.outcomes[call.index]
@@ -105,13 +111,32 @@ class Executor(Run):
         self.workers.close()
 
     def _tell_the_rest(self) -> None:
-        """Tell what no hook will see any more, and how the run ended."""
+        """Tell what no hook will see any more."""
         if self._ended == "finish":
             for index, record in enumerate(self.records):
                 if not record.told:
                     self.tell_settled(index)
-        paused = self._ended == "pause"
-        self.log.add("run_paused" if paused else "run_finished", self.now())
+
+    def tell_committed(self, messages: Sequence[Any]) -> None:
+        """Tell that the turn is committed.
+
+        Args:
+            messages: The snapshot that is the truth: all of the transcript, or without one the
+                turn's own messages.
+        """
+        if self.records:
+            self.log.add("turn_committed", self.now(), data={"messages": tuple(messages)})
+
+    def tell_end(self) -> None:
+        """Tell how the run ended; its last event."""
+        if not self.records:
+            return
+        if self._ended == "pause":
+            self.log.add("run_paused", self.now(), data={"status": "paused"})
+        else:
+            broken = self._error is not None
+            status = "failed" if broken else "done" if self.abort_cause is None else "aborted"
+            self.log.add("run_finished", self.now(), data={"status": status})
 
     def release_leases(self) -> None:
         """Give back the keys that were held for the turn; called once it is committed."""

@@ -13,6 +13,7 @@ from toolflow.runtime.approvals import Approver
 from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 from toolflow.runtime.hooks import HookChain
+from toolflow.runtime.toolbox import Toolbox
 
 Reclassify = Callable[[CallPlan, Mapping[str, Any]], CallPlan]
 NO_HOOKS = HookChain(())
@@ -41,6 +42,7 @@ class RunOptions:
         source: ``main``, or the path of parent calls of a nested turn.
         messages: The transcript's snapshot for tools.
         reclassify: Classifies a call anew, with other arguments or tools.
+        pinned: The toolbox and what it held when the outermost run began; for nested turns.
     """
 
     run: str = "run"
@@ -61,3 +63,4 @@ class RunOptions:
     source: str = "main"
     messages: Sequence[Any] = ()
     reclassify: Reclassify | None = None
+    pinned: tuple[Toolbox, Toolbox] | None = None

@@ -88,7 +88,7 @@ def report_of(run: Run, ended: str) -> RunReport:
         outcomes=tuple([record.outcome for record in run.records]),
         hooked=tuple([phase == DONE for phase in scheduler.phase]),
         records=run.records,
-        log=run.log.snapshot(),
+        log=run.log.events,
         trace=scheduler.snapshot(),
         questions=run.asking.open_questions() if ended == "pause" else (),
         stop_point=scheduler.stop_point,

@@ -18,6 +18,7 @@ from anyio.abc import TaskGroup
 
 from toolflow.locks.protocol import LockStore
 from toolflow.model.batch import CallPlan
+from toolflow.model.event import Event
 from toolflow.model.outcome import Outcome, Status
 from toolflow.model.plan import PlanData
 from toolflow.model.turn import EMPTY
@@ -86,6 +87,8 @@ class Run:
             lineage=options.lineage,
             answers=options.answers,
             pausable=options.pausable,
+            approver=options.approver,
+            pinned=options.pinned or (tools, tools.snapshot()),
         )
         self.base = contextvars.copy_context()
         self.clock: Callable[[], float] = float
@@ -134,7 +137,12 @@ class Run:
 
     def spawn(self, task: Callable[..., object], *args: object) -> None:
         """Start a task in the run's group."""
-        self._tasks.start_soon(task, *args)  # type: ignore[arg-type]  # async functions only
+        # Whoever asks for it may be inside a body; the task belongs to the run.
+        self.base.run(self._tasks.start_soon, task, *args)  # type: ignore[arg-type]  # async ones
+
+    def relay(self, event: Event) -> None:
+        """Show an event of a nested turn, which may run in another thread, to the observers."""
+        self.call_back(partial(self.log.show, event))
 
     def settle(self, index: int, outcome: Outcome) -> None:
         """Note the outcome of a call that did not run, and tell it."""

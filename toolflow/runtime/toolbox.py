@@ -19,13 +19,12 @@ from typing import Any, TypeVar, overload
 from toolflow.errors import UsageError
 from toolflow.model.tool import ToolSpec
 from toolflow.runtime import declare
+from toolflow.runtime.plain import plain_copy
 from toolflow.runtime.signature import read_signature
 from toolflow.runtime.tool import Tool, described, name_of, with_body
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
-
-
 _Recipe = Callable[[], Tool]
 
 
@@ -79,6 +78,12 @@ class Toolbox:
                 self._entries = {**self._entries, name: tool}
         return tool
 
+    def snapshot(self) -> Toolbox:
+        """A box with the tools as they are now; later changes do not reach it."""
+        box = Toolbox()
+        box._entries = self._entries
+        return box
+
     def definitions(self) -> list[dict[str, Any]]:
         """What the model is told: name, description and parameters, and nothing of scheduling.
 
@@ -89,7 +94,7 @@ class Toolbox:
             {
                 "name": tool.spec.name,
                 "description": tool.spec.description,
-                "parameters": _plain(tool.spec.parameters or _NO_PARAMETERS),
+                "parameters": plain_copy(tool.spec.parameters or _NO_PARAMETERS),
             }
             for tool in self
         ]
@@ -223,7 +228,7 @@ class Toolbox:
             self._entries = {key: tool for key, tool in self._entries.items() if key != name}
             self._version += 1
 
-    def merge(self, other: Toolbox, *, replace: bool = False) -> None:
+    def include(self, other: Toolbox, *, replace: bool = False) -> None:
         """Add all tools of another box.
 
         Args:
@@ -292,9 +297,3 @@ def _checked(name: object) -> str:
     if not isinstance(name, str) or not name or name != name.strip():
         raise UsageError(f"tool name {name!r} is not usable. Use text without blanks around it.")
     return name
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

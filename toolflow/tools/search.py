@@ -32,7 +32,7 @@ def list_files(root: Root, path: str) -> str:
     place = root.locate(path)
     with told(place):
         found = entries(place)
-    names = [f"{name}/" if kind == "folder" else name for name, kind in found]
+    names = [_quoted(name) + "/" * (kind == "folder") for name, kind in found]
     return _listing(names, "(the folder is empty)", more=False)
 
 
@@ -53,7 +53,7 @@ def glob(root: Root, pattern: str, path: str, skip: frozenset[str]) -> str:
     budget = Budget()
     with told(place):
         names = [
-            place.root.shown(file)
+            _quoted(place.root.shown(file))
             for file, _ in walk(place, skip=skip, budget=budget)
             if matches(_below(place, file))
         ]

@@ -371,7 +371,7 @@ def test_every_change_counts_the_version_up():
         lambda: tools.tool(name="a")(lambda: 1),
         lambda: tools.add(ToolSpec("b"), lambda: 1),
         lambda: tools.add(ToolSpec("b"), lambda: 1, replace=True),
-        lambda: tools.merge(other),
+        lambda: tools.include(other),
         lambda: tools.remove("a"),
     ):
         change()
@@ -391,13 +391,13 @@ def test_a_tool_is_made_once():
     assert tools.find("t") is tools.get("t").spec
 
 
-def test_merging_boxes_that_share_a_name_adds_nothing():
+def test_including_a_box_that_shares_a_name_adds_nothing():
     tools, other = Toolbox(), Toolbox()
     for name in "ab":
         other.tool(name=name)(lambda: 1)
     tools.tool(name="b")(lambda: 2)
     with pytest.raises(UsageError, match="'b' is there already"):
-        tools.merge(other)
+        tools.include(other)
     assert tools.names() == ("b",)
 
 
