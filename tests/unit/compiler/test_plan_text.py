@@ -154,3 +154,12 @@ def test_timeouts_are_shown_as_policies_write_them(seconds: float, shown: str) -
 def test_a_timeout_of_few_calls_stands_with_them() -> None:
     text = str(plan(call("a"), call("b"), call("c", terms=Terms(timeout=60))))
     assert "at most 1m" in text.splitlines()[-2]
+
+
+def test_the_text_in_the_reference_is_the_text_of_its_example() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "plan.md").read_text("utf-8")
+    example = page.split("```python\n")[1].split("```")[0]
+    shown = page.split("```text\n")[1].split("```")[0]
+    names: dict = {}
+    exec(example, names)
+    assert f"{names['plan']}\n" == shown
