@@ -331,6 +331,7 @@ class Engine:
             assistant=tuple(assistant),
             results=tuple(results),
             steering=tuple(steering),
+            texts=texts,
         )
 
     def _reclassify(

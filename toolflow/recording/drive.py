@@ -100,7 +100,7 @@ class Drive:
 
     Args:
         plan: The plan.
-        facts: The facts; only the set-up in front is looked at.
+        facts: All facts, of which the scheduler is told by `tell`; the first may be the set-up.
         outcomes: How each call settled in the record.
         waited: Indexes of calls that waited for keys or resources after they were told to start:
             others may have started before them.
@@ -121,6 +121,7 @@ class Drive:
         self._outcomes = outcomes
         self._waited = frozenset(waited)
         self._pending: list[int] = []
+        self._gone = frozenset(fact.call for fact in facts if fact.kind in _LOST_BY)
         self.starts: list[int] = []
         self.end = ""
 
@@ -182,6 +183,8 @@ class Drive:
         for other in self._pending:
             if other == index:
                 return
+            if other not in self._gone:
+                raise diverged(self._name(other), "no start", "it starts")
             if other not in self._waited:
                 raise diverged(
                     self._name(index),

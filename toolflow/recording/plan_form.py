@@ -15,7 +15,8 @@ from typing import Any
 from toolflow.compiler import FORMAT_VERSION, Plan, load_plan, plan_data
 from toolflow.errors import PlanError
 from toolflow.model.plan import PlanData
-from toolflow.model.turn import Turn, call_names
+from toolflow.model.turn import Notice, Turn, call_names
+from toolflow.policy.labels import default_label
 from toolflow.recording.reader import Path, Reader
 from toolflow.yamlio import Document
 
@@ -43,6 +44,10 @@ def plan_parts(plan: PlanData, turn: Turn) -> tuple[dict[str, Any], list[dict[st
     for item, planned in zip(data["calls"], plan.calls, strict=True):
         call = turn.calls[planned.index]
         own = {name: value for name, value in item.items() if name not in _OF_CALL}
+        if planned.label == default_label(planned.tool, planned.args):
+            own.pop("label", None)
+        elif not planned.label:
+            own["label"] = ""
         if planned.id != call.id:
             own["id"] = planned.id
         if planned.tool != call.tool:
@@ -74,6 +79,8 @@ def read_plan(reader: Reader, data: Mapping[str, Any], path: Path, turn: Turn) -
             parsed[call.index] = merged.pop("parsed")
         if "args" not in own and "args_json" not in own:
             merged["args"] = call.args
+        if "label" not in own and isinstance(merged["tool"], str):
+            merged["label"] = default_label(merged["tool"], merged.get("args") or {})
         calls.append(merged)
     value = {
         "format_version": FORMAT_VERSION,
@@ -90,7 +97,14 @@ def read_plan(reader: Reader, data: Mapping[str, Any], path: Path, turn: Turn) -
     except PlanError as error:
         reader.problems.extend(error.problems)
         return None
-    return replace(plan, turn=turn, calls=_with_parsed(plan, parsed))
+    return replace(
+        plan, turn=turn, calls=_with_parsed(plan, parsed), notices=_recorded_notices(plan, whole)
+    )
+
+
+def _recorded_notices(plan: Plan, whole: Mapping[str, Any]) -> tuple[Notice, ...]:
+    """The notices that were recorded: the loader's own about an edited plan would hide the edit."""
+    return plan.notices[: len(whole.get("notices") or ())]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 from toolflow.compiler import Plan
 from toolflow.errors import DivergenceError
 from toolflow.model.turn import Notice
-from toolflow.recording.simulate import Simulation
+from toolflow.recording.simulator import Simulation
 
 
 @dataclass(frozen=True, slots=True)

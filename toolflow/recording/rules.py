@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from toolflow.compiler import Plan, compile_plan
@@ -64,11 +64,19 @@ class Rules:
             DivergenceError: If it cannot be compiled any more: a call needs more of a resource
                 than there is.
         """
+        if recorded.plan is not None and any(n.code == "edited" for n in recorded.plan.notices):
+            return self._edited(recorded, recorded.plan)
         batch = self._batch(recorded)
         for index, text in resource_problems(batch.calls, batch.limits):
             name = batch.calls[index].name
             raise diverged(name, "it can run", f"it cannot ({text.rstrip('.')})")
         return compile_plan(batch)
+
+    def _edited(self, recorded: RecordedTurn, plan: PlanData) -> Plan:
+        """A plan that was edited by hand before it was run: no policy makes it."""
+        limits = plan.limits if self._pool is None else Limits(self._pool, plan.limits.resources)
+        values = {field.name: getattr(plan, field.name) for field in fields(PlanData)}
+        return Plan(**{**values, "limits": limits, "turn": recorded.turn})
 
     def check_change(self, recorded: RecordedTurn, fact: Fact, calls: Sequence[CallPlan]) -> None:
         """A call was classified again in the run: the policy must say the same now.

@@ -34,8 +34,9 @@ from toolflow.runtime.record import CallRecord, Wording
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.runtime.watchdog import Watchdog
 from toolflow.runtime.workers import Workers
-from toolflow.scheduler import Decision, Scheduler
+from toolflow.scheduler import Decision
 from toolflow.scheduler.decisions import ACQUIRING, DONE, HOOKING, PREPARING
+from toolflow.scheduler.trace import TracedScheduler
 
 _SETTLED = {status: {"status": status} for status in get_args(Status)}
 
@@ -59,7 +60,7 @@ class Run:
         self.options = options
         self.wording = Wording()
         self.abort_cause: str | None = None
-        self.scheduler = Scheduler(
+        self.scheduler = TracedScheduler(
             plan,
             hooks=bool(options.hooks),
             approver=options.approver is not None,

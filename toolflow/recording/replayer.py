@@ -25,7 +25,7 @@ from toolflow.recording.facts import facts_of
 from toolflow.recording.replaying import ReplayedTurn, ReplayReport
 from toolflow.recording.rules import Rules
 from toolflow.recording.show import shown
-from toolflow.recording.simulate import simulate
+from toolflow.recording.simulator import simulate
 from toolflow.runtime.record import settled_outcome
 from toolflow.scheduler import Decision
 
@@ -109,7 +109,8 @@ class _Replay:
             if not facts:
                 return self._simulated(plan, outcomes)
             self._run_again(recorded.plan or plan, plan, facts, outcomes)
-            return replace(self._result(plan), messages=self._write_again(outcomes))
+            messages = self._write_again(outcomes)
+            return replace(self._result(plan), messages=messages)
         except DivergenceError as error:
             return replace(self._result(self._plan), divergence=error)
 
