@@ -143,27 +143,28 @@ def test_b097_a_plain_function_does_not_block_async_calls_beside_it(run):
     assert result.outcomes[0].value is True
 
 
-def test_b097_timeouts_work_for_plain_functions(run):
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_b097_timeouts_work_for_plain_functions(backend):
+    """In real time: a virtual clock knows nothing of threads."""
     tools, go_on = scripted(), threading.Event()
 
-    @tools.toolbox.tool(safe=True, timeout=0.2, writes=["key:k"])
+    @tools.toolbox.tool(safe=True, timeout=0.05, writes=["key:k"])
     def stuck(name: str) -> str:
         go_on.wait(timeout=30)
         return "late"
 
     @tools.toolbox.tool(safe=True)
     async def beside(name: str) -> str:
-        await anyio.sleep(0.1)
+        while ("call_settled", "a") not in recorder.kinds():
+            await anyio.sleep(0.01)
+        assert tools.order == []  # a's key is still out
+        go_on.set()  # a thread cannot be killed; let it end
         return name
 
-    def on_event(event: Any) -> None:
-        if (event.kind, event.call) == ("call_settled", "a"):
-            assert event.data["status"] == "timed_out"
-            go_on.set()  # the thread cannot be killed; let it end
-
-    engine = Engine(tools.toolbox, locks=MemoryStore())
+    recorder = EventRecorder()
+    engine = Engine(tools.toolbox, locks=MemoryStore(), grace=60)
     calls = turn("stuck", "beside", ("edit", "k"))
-    result = run(partial(engine.run, calls, on_event=on_event))
+    result = anyio.run(partial(engine.run, calls, on_event=recorder), backend=backend)
     assert statuses(result) == ["timed_out", "ok", "ok"]
     assert result.times[2].started >= result.times[0].stopped >= result.times[0].settled
     assert result.outcomes[0].note == "It ended later, with: late"

@@ -12,7 +12,6 @@ from turns import scripted, spans, starts, statuses, turn
 from toolflow.engine import Engine
 from toolflow.runtime.approvals import Answer
 from toolflow.runtime.hooks import Deny, Hooks
-from toolflow.runtime.toolbox import Toolbox
 from toolflow.testing import EventRecorder
 from toolflow.tools import workspace
 
@@ -70,9 +69,7 @@ def test_b030_a_call_refused_before_it_started_stays_behind_an_earlier_one_still
 
 
 def test_b031_a_read_behind_a_write_of_the_same_file_sees_what_was_written(run, tmp_path):
-    tools = Toolbox()
-    tools.merge(workspace(tmp_path))
-    engine = Engine(tools, cwd=tmp_path)
+    engine = Engine(workspace(tmp_path), cwd=tmp_path)
     calls = [
         {"id": "a", "tool": "write_file", "args": {"path": "out.txt", "text": "x"}},
         {"id": "b", "tool": "read_file", "args": {"path": "out.txt"}},
