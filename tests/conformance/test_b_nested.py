@@ -26,9 +26,9 @@ class Nest:
         self.inner_options: dict[str, Any] = {}
         self.tools.toolbox.tool(name="spawn", safe=True)(self.spawn)
         self.tools.toolbox.tool(name="spawn_alone")(self.spawn)
-        self.tools.toolbox.tool(
-            name="spawn_keyed", safe=True, writes=lambda key: [f"key:{key}"]
-        )(self.spawn_keyed)
+        self.tools.toolbox.tool(name="spawn_keyed", safe=True, writes=lambda key: [f"key:{key}"])(
+            self.spawn_keyed
+        )
         options.setdefault("locks", MemoryStore())
         self.engine = Engine(self.tools.toolbox, **options)
 

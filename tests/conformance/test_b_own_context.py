@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from turns import scripted, statuses, turn
 
@@ -224,7 +225,7 @@ def test_c034_hooks_see_the_callers_variables_and_what_they_set_stays_with_them(
         async def before_call(self, call, context):
             seen.append((call.name, who.get()))
             who.set("before")
-            await anyio.sleep(0)
+            await anyio.lowlevel.checkpoint()
 
         def after_call(self, call, outcome, context):
             seen.append((call.name, who.get()))

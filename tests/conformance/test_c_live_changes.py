@@ -320,9 +320,7 @@ def test_c036_a_call_that_had_a_slot_but_no_key_yet_gives_it_back(run):
 
 
 @pytest.mark.parametrize("seconds", [0, 0.5])
-def test_c037_a_changed_call_waits_for_those_beside_it_runs_alone_and_later_ones_wait(
-    run, seconds
-):
+def test_c037_a_changed_call_waits_for_those_beside_it_runs_alone_and_later_ones_wait(run, seconds):
     hooks = Changes(seconds, b={"returns": "alone"})
     calls = [("read", 5), ("read", 2), ("read", 1), ("read", 1)]
     result = run_turn(run, ruled(tools_of(), hooks), *calls)

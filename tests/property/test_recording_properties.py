@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from recorded_runs import POLICY, TOOLS, PureRun, message_of, plan_of, recording_of
+
 from toolflow.errors import DivergenceError
 from toolflow.model import Fact, RecordedTurn
 from toolflow.policy import load_policy
