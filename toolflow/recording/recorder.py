@@ -6,7 +6,6 @@ It is made after a run, from what the run kept, so it is out of the run's way (s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toolflow.model.event import Event
@@ -124,13 +123,11 @@ def _rounded_event(event: Event) -> Event:
     data = event.data
     if event.kind == "turn_committed" and isinstance(data.get("messages"), list | tuple):
         data = {**data, "messages": len(data["messages"])}  # they stand in the recording already
-    return event._replace(at=round(event.at, 6), data=data)
+    return event._replace(at=round(event.at, 6), data=_listed(data) if data else data)
 
 
-def with_rounded_times(recorded: RecordedTurn) -> RecordedTurn:
-    """A recorded turn with all times in whole microseconds, as files hold them."""
-    return replace(
-        recorded,
-        times=tuple(map(_rounded_times, recorded.times)),
-        events=tuple(event._replace(at=round(event.at, 6)) for event in recorded.events),
-    )
+def _listed(value: Any) -> Any:
+    """A copy in which every list is a list: what tells of a run may hold tuples."""
+    if isinstance(value, Mapping):
+        return {key: _listed(inner) for key, inner in value.items()}
+    return [_listed(item) for item in value] if isinstance(value, list | tuple) else value
