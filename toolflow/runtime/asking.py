@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -44,6 +45,7 @@ class Asking:
         self.forget(index)
         record = self._run.records[index]
         question = approval_of(self._run.scheduler.calls[index])
+        question = replace(question, call=self._run.names[index])
         record.question = question
         self._run.note("question_asked", index, question=question.text)
         if question.digest in self._always:

@@ -101,7 +101,9 @@ class ThreadBody:
         Raises:
             BaseException: What it raises; or the event loop's cancellation, see `give_up`.
         """
-        return await to_thread.run_sync(self._work, abandon_on_cancel=True, limiter=_limiter())
+        run = to_thread.run_sync
+        (value,) = await run(self._work, abandon_on_cancel=True, limiter=_limiter())
+        return value
 
     def give_up(self) -> bool:
         """Stop waiting for the function.
@@ -113,7 +115,7 @@ class ThreadBody:
             self._given_up = True
             return not self._ended
 
-    def _work(self) -> Any:
+    def _work(self) -> tuple[Any]:
         value, error = None, None
         try:
             value = self._function()
@@ -126,7 +128,7 @@ class ThreadBody:
                 late = self._given_up
             if late:
                 self._on_late_stop(value, error)
-        return value
+        return (value,)  # bare, a coroutine would be refused by trio
 
 
 def _limiter() -> anyio.CapacityLimiter:

@@ -149,11 +149,11 @@ class Execution:
         if tool.is_async:
             return await stepped(variables, as_coroutine(partial(tool.call, args, context)))
         thread = ThreadBody(
-            partial(variables.run, tool.call, args, context),
+            partial(tool.call, args, context),
             partial(self._stopped_late, call.index),
         )
         try:
-            value = await thread.run()
+            value = await stepped(variables, thread.run())  # it runs in a copy of the context
         except self._cancelled_class():
             record.in_thread = thread.give_up()
             raise

@@ -74,6 +74,7 @@ class Run:
         if options.source != "main":
             names = [f"{options.source}/{name}" for name in names]
         head = (options.run, plan.turn_id, plan.message_id)
+        self.names = names  # as events and approvers know the calls
         self.log = EventLog(head, options.source, names, options.sinks)
         self.hooking = HookRunner(self)
         self.asking = Asking(self)

@@ -17,7 +17,7 @@ from toolflow.runtime.toolbox import Toolbox
 from toolflow.tools import files, search
 from toolflow.tools.bound import PathArgument, bind
 from toolflow.tools.process import GRACE, MAX_OUTPUT, outcome_of_command, run_process
-from toolflow.tools.root import Root
+from toolflow.tools.root import Root, RootedPath
 
 SKIPPED = (".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules")
 
@@ -79,9 +79,11 @@ def _add_readers(
     tools: Toolbox, root: Root, skip: frozenset[str], uses: Mapping[str, int] | None
 ) -> None:
     def tree(path: str = ".") -> list[str]:
-        return [_tree_key(root.locate(path))]
+        return [_tree_key(_located(root, path))]
 
-    @tools.tool(safe=True, reads=lambda path: [_key(root.locate(path))], writes=(), idempotent=True)
+    @tools.tool(
+        safe=True, reads=lambda path: [_key(_located(root, path))], writes=(), idempotent=True
+    )
     def read_file(path: str, offset: int | None = None, limit: int | None = None) -> str:
         """Read a text file.
 
@@ -134,10 +136,10 @@ def _add_readers(
 
 def _add_writers(tools: Toolbox, root: Root) -> None:
     def target(path: str) -> list[str]:
-        return [_key(root.locate(path))]
+        return [_key(_located(root, path))]
 
     def link_and_target(path: str) -> list[str]:
-        place = root.locate(path, follow=False)
+        place = _located(root, path, follow=False)
         target = os.path.realpath(place)
         leads_nowhere = os.path.islink(target)  # noqa: PTH114  # a circle; text all the way
         return sorted({_link_key(place)} | (set() if leads_nowhere else {_key(target)}))
@@ -213,6 +215,11 @@ def _add_command(
             keep=None if ctx is None else ctx.keep,
         )
         return outcome_of_command(ended, timeout)
+
+
+def _located(root: Root, path: str, *, follow: bool = True) -> RootedPath:
+    """Keys are made right after the arguments were parsed: what was resolved there is not again."""
+    return path if isinstance(path, RootedPath) else root.locate(path, follow=follow)
 
 
 def _key(path: str) -> str:

@@ -162,6 +162,24 @@ def test_annotations_may_name_what_is_local_to_the_place_of_declaration():
     assert tool.call(tool.spec.parse({"a": {"x": 1}}), None) == 1
 
 
+def test_annotations_are_those_of_the_module_that_the_function_was_written_in():
+    module = {"__name__": "elsewhere"}
+    exec(
+        "from __future__ import annotations\n"
+        "class Meant(str): pass\n"
+        "def f(a: Meant = ''): return a\n",
+        module,
+    )
+
+    class Meant(pydantic.BaseModel):  # the same name here is another thing
+        x: int
+
+    tools = Toolbox()
+    tools.tool(name="t")(module["f"])
+    with pytest.raises(UsageError, match="type of parameter 'a'"):
+        tools.get("t")
+
+
 def test_an_annotation_that_names_nothing_is_told_when_the_tool_is_asked_for():
     def f(a: Nowhere):  # noqa: F821
         pass

@@ -84,6 +84,11 @@ def test_what_cannot_be_run_is_told(backend, tmp_path, command, words):
         run(backend, command, tmp_path)
 
 
+def test_a_folder_that_is_not_there_is_told(backend, tmp_path):
+    with pytest.raises(ToolFailure, match="folder to run in is not there"):
+        run(backend, ["true"], tmp_path / "missing")
+
+
 def test_long_output_keeps_head_and_tail_at_whole_characters(backend, tmp_path):
     code = "import sys; sys.stdout.buffer.write(('ä' * 500_000 + 'end').encode())"
     ended = run(backend, python(code), tmp_path, max_output=1001)

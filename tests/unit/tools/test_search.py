@@ -226,6 +226,13 @@ def test_a_matcher_that_dies_is_told():
             match(["a"])
 
 
+@pytest.mark.parametrize("program", [None, "/no/such/python"])
+def test_a_search_that_cannot_start_its_process_is_told(root, monkeypatch, program):
+    monkeypatch.setattr("sys.executable", program)
+    with pytest.raises(ToolFailure, match="could not start a process"):
+        grep(root, "a+")
+
+
 def test_a_folder_that_cannot_be_read_is_passed_over(root, tmp_path):
     for name in "abc":
         (tmp_path / name).mkdir()
