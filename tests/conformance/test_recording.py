@@ -283,7 +283,8 @@ def recorded(tools: list[tuple[str, str]]) -> Recording:
     ("old", "new", "call", "said"),
     [
         ("{tool: look, safe: true}", "{tool: look}", "toolu_01",
-         "recorded safe (rule 1 (line 4) says safe), now exclusive (rule 1 (line 4) does not say safe, and neither does the tool)"),
+         ("recorded safe (rule 1 (line 4) says safe), "
+          "now exclusive (rule 1 (line 4) does not say safe, and neither does the tool)")),
         ("file:{{ args.path }}\"]}\n  - {tool: write", "disk:{{ args.path }}\"]}\n  - {tool: write",
          "toolu_02", "recorded reads file:a, now disk:a"),
         ("uses: {cpu: 1}", "uses: {cpu: 2}", "toolu_03", "recorded uses cpu 1, now cpu 2"),

@@ -13,6 +13,7 @@ from toolflow.model.outcome import Times
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.model.tool import Catalog
 from toolflow.recording.committed import committed_of
+from toolflow.runtime.jsonable import Writer
 
 if TYPE_CHECKING:
     from toolflow.policy import Policy
@@ -123,11 +124,6 @@ def _rounded_event(event: Event) -> Event:
     data = event.data
     if event.kind == "turn_committed" and isinstance(data.get("messages"), list | tuple):
         data = {**data, "messages": len(data["messages"])}  # they stand in the recording already
-    return event._replace(at=round(event.at, 6), data=_listed(data) if data else data)
-
-
-def _listed(value: Any) -> Any:
-    """A copy in which every list is a list: what tells of a run may hold tuples."""
-    if isinstance(value, Mapping):
-        return {key: _listed(inner) for key, inner in value.items()}
-    return [_listed(item) for item in value] if isinstance(value, list | tuple) else value
+    elif data and event.kind != "call_settled":
+        data = Writer().write(data)  # a question of a tool may be any value
+    return event._replace(at=round(event.at, 6), data=data)

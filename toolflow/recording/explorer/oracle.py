@@ -173,8 +173,4 @@ def startable(world: World, index: int) -> bool:
 
 def bodies(world: World) -> list[int]:
     """Calls whose bodies run although their outcome was reported, and that nobody gave up yet."""
-    return [
-        i
-        for i, stage in enumerate(world.stage)
-        if stage == LINGERING and i not in world.stuck
-    ]
+    return [i for i, stage in enumerate(world.stage) if stage == LINGERING and i not in world.stuck]

@@ -254,9 +254,7 @@ def _copied(fields: Mapping[str, Any]) -> dict[str, Any]:
         elif kind is set:
             fresh[name] = value.copy()
         elif kind is dict:
-            fresh[name] = {
-                k: v.copy() if type(v) in {set, list} else v for k, v in value.items()
-            }
+            fresh[name] = {k: v.copy() if type(v) in {set, list} else v for k, v in value.items()}
     return fresh
 
 
