@@ -276,14 +276,15 @@ def test_c148_tools_that_change_during_the_run_replay(run: Runner) -> None:
 
 
 def recorded(tools: list[tuple[str, str]]) -> Recording:
-    return recording_of(PureRun(plan_of(message_of(tools)), lambda count: 0).run())
+    return recording_of(PureRun(plan_of(message_of(tools)), lambda count: count - 1).run())
 
 
 @pytest.mark.parametrize(
     ("old", "new", "call", "said"),
     [
         ("{tool: look, safe: true}", "{tool: look}", "toolu_01",
-         "recorded safe (rule 1 (line 4) says safe), now exclusive (nobody declared it safe)"),
+         ("recorded safe (rule 1 (line 4) says safe), "
+          "now exclusive (rule 1 (line 4) does not say safe, and neither does the tool)")),
         ("file:{{ args.path }}\"]}\n  - {tool: write", "disk:{{ args.path }}\"]}\n  - {tool: write",
          "toolu_02", "recorded reads file:a, now disk:a"),
         ("uses: {cpu: 1}", "uses: {cpu: 2}", "toolu_03", "recorded uses cpu 1, now cpu 2"),
