@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from toolflow.errors import RecordingError, ToolflowError
 from toolflow.model.outcome import Outcome, Times
 from toolflow.model.recording import Committed, RecordedTurn
 from toolflow.model.turn import Call, Turn
-from toolflow.recording.committed import committed_of, message_bytes, written_messages
+from toolflow.recording.committed import committed_of, written_messages
 from toolflow.recording.forms import (
     CALL_FIELDS,
     call_data,
@@ -77,7 +76,7 @@ def turn_data(recorded: RecordedTurn) -> dict[str, Any]:
         data["extra"] = turn.extra
     if turn.notices:
         data["notices"] = [notice_data(notice, turn=turn.id) for notice in turn.notices]
-    if not _same_message(turn, _plain_message(turn)):
+    if turn.message is not None:
         data["message"] = turn.message
     facts: list[dict[str, Any]] = []
     if recorded.plan is not None:
@@ -150,7 +149,7 @@ def _read_turn(reader: Reader, data: Mapping[str, Any], path: Path, items: Items
     for place, item in items:
         reader.mapping(item, place, _CALL)
         calls.append(read_call(reader, item, place, len(calls)))
-    turn = Turn(
+    return Turn(
         name,
         tuple(calls),
         reader.field(data, path, "format", str, "calls"),
@@ -161,29 +160,6 @@ def _read_turn(reader: Reader, data: Mapping[str, Any], path: Path, items: Items
         read_notices(reader, data, path, turn=name),
         reader.field(data, path, "extra", dict, {}),
     )
-    if "message" in data:
-        return turn
-    return replace(turn, message=_plain_message(turn))
-
-
-def _plain_message(turn: Turn) -> Any:
-    """The message that a turn of plain calls has where none is written down."""
-    if turn.format != "calls":
-        return None
-    calls = [
-        {"id": call.id, "tool": call.tool, "args": call.raw if call.problem else call.args}
-        for call in turn.calls
-    ]
-    return {"calls": calls}
-
-
-def _same_message(turn: Turn, message: Any) -> bool:
-    if turn.message is None or message is None:
-        return turn.message is None and message is None
-    try:
-        return message_bytes([turn.message]) == message_bytes([message])
-    except (TypeError, ValueError, RecursionError):
-        return False
 
 
 def _read_times(reader: Reader, items: Items) -> tuple[Times, ...]:
