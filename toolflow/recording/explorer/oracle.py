@@ -158,8 +158,8 @@ def prepare_hold(world: World, index: int, *, ignore: AbstractSet[int] = NOBODY)
         if exclusive(world, index) and not world.done(before):
             return f"it runs alone, and {before} is not done"
     active = [other for other in world.active if other not in ignore]
-    if exclusive(world, index) and active:
-        return f"it runs alone, and {active[0]} runs"
+    if alone := [other for other in active if exclusive(world, other) or exclusive(world, index)]:
+        return f"{alone[0]} runs, and one of them runs alone"
     return "no permit is free" if len(active) >= world.plan.limits.pool else ""
 
 

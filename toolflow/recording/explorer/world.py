@@ -213,13 +213,19 @@ class World:
 
     def key(self) -> tuple[object, ...]:
         """Equal for worlds in which the same can happen from here on."""
-        mine = [_frozen(v) for k, v in self.__dict__.items() if k not in _SHARED]
-        return (*mine, *scheduler_key(self.scheduler))
+        key = _values(self.__dict__)
+        state = self.scheduler.__dict__
+        key += _values(state)
+        key += _values(state["_starts"].__dict__)
+        key += _values(state["_waits"].__dict__)
+        return tuple(key)
 
 
-_SHARED = frozenset({"plan", "possible", "store", "scheduler"})
-
-_IMPLIED = frozenset({"_calls", "_heap", "_behind"})  # follows from the other fields
+# What never changes, or follows from the other fields, is left out of the key.
+_LEFT_OUT = frozenset({
+    "plan", "possible", "store", "scheduler", "_starts", "_waits", "_decisions", "_calls", "_heap",
+    "_behind", "_hooks", "_approver", "_pausable", "_approvals_first", "_stops", "_pool", "_count",
+})  # fmt: skip
 
 
 def copy_scheduler(scheduler: Scheduler) -> Scheduler:
@@ -233,16 +239,6 @@ def copy_scheduler(scheduler: Scheduler) -> Scheduler:
         setattr(other, name, fresh)
         fresh._calls = other.calls  # they share the list
     return other
-
-
-def scheduler_key(scheduler: Scheduler) -> tuple[object, ...]:
-    """The state of a scheduler as a value that can be compared and hashed."""
-    state = scheduler.__dict__
-    parts = [_frozen(v) for k, v in state.items() if k not in {"_starts", "_waits", "_decisions"}]
-    for part in ("_starts", "_waits"):
-        inner = state[part].__dict__
-        parts += [_frozen(v) for k, v in inner.items() if k not in _IMPLIED]
-    return tuple(parts)
 
 
 def _copied(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -260,15 +256,28 @@ def _copied(fields: Mapping[str, Any]) -> dict[str, Any]:
     return fresh
 
 
-def _frozen(value: object) -> object:
-    kind = type(value)
-    if kind is set:
-        return frozenset(value)  # type: ignore[call-overload]  # it is a set
-    if kind is list:
-        return tuple(map(_frozen, value))  # type: ignore[call-overload]  # it is a list
-    if kind is dict:
-        return frozenset((k, _frozen(v)) for k, v in value.items())  # type: ignore[attr-defined]  # it is a dict
-    return id(value) if kind is CallPlan else value
+def _values(fields: Mapping[str, Any]) -> list[object]:
+    values: list[object] = []
+    for name, value in fields.items():
+        if name in _LEFT_OUT:
+            continue
+        kind = type(value)
+        if kind is list:
+            values.append(tuple(map(id, value) if name == "calls" else value))
+        elif kind is set:
+            values.append(frozenset(value))
+        elif kind is dict:
+            values.append(frozenset(map(_item, value.items())) if value else None)
+        else:
+            values.append(value)
+    return values
+
+
+def _item(item: tuple[object, Any]) -> tuple[object, object]:
+    key, value = item
+    if type(value) is set:
+        return key, frozenset(value)
+    return key, frozenset(value.items()) if isinstance(value, Mapping) else value
 
 
 def all_forms(plan: PlanData, possible: Possible) -> Iterable[CallPlan]:
