@@ -116,7 +116,8 @@ def _search(
     complete = True
     try:
         world = World(plan, possible)
-        _go(world, way[1], check, count)
+        advance(world, way[1])
+        _visit(world, check, count)
         seen.add(world.key())
         todo.append((world, way))
         while todo:
@@ -127,10 +128,12 @@ def _search(
             for fact in next_facts(world):
                 way = (way_here, fact)
                 fresh = world.copy()
-                _go(fresh, fact, check, count)
+                advance(fresh, fact)
+                count.transitions += 1
                 key = fresh.key()
                 if key not in seen:
                     seen.add(key)
+                    _visit(fresh, check, count)
                     todo.append((fresh, way))
     except (Broken, InternalError) as error:
         rule = error.rule if isinstance(error, Broken) else "progress"
@@ -159,7 +162,7 @@ def next_facts(world: World) -> Iterator[Fact]:
 
 
 def advance(world: World, fact: Fact) -> None:
-    """Tell a world a fact and carry out what the scheduler decides.
+    """Tell a world a fact and carry out what the scheduler decides; `examine` it then.
 
     Args:
         world: The moment; it is changed.
@@ -173,6 +176,17 @@ def advance(world: World, fact: Fact) -> None:
     while decisions := world.scheduler.take():
         for decision in decisions:
             carry_out(world, decision)
+
+
+def examine(world: World) -> None:
+    """Check what must hold in a world at rest.
+
+    Args:
+        world: The moment.
+
+    Raises:
+        Broken: If a rule does not hold.
+    """
     check_rest(world)
     _same_again(world)
 
@@ -190,9 +204,9 @@ def _same_again(world: World) -> None:
             raise Broken("halt", "a second interrupt, or one after the end, decides something")
 
 
-def _go(world: World, fact: Fact, check: Check | None, count: _Count) -> None:
-    advance(world, fact)
-    count.transitions += 1
+def _visit(world: World, check: Check | None, count: _Count) -> None:
+    """See a state for the first time."""
+    examine(world)
     count.finishes += world.ended == "finish"
     count.pauses += world.ended == "pause"
     if len(running := world.overlapping) > 1:

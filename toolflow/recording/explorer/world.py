@@ -7,8 +7,9 @@ was faster than replaying the facts from the beginning, even for turns of three 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from toolflow.model.batch import CallPlan
@@ -206,70 +207,93 @@ class World:
 
     def copy(self) -> World:
         """A copy that shares nothing that changes."""
-        other = object.__new__(World)
-        other.__dict__.update(_copied(self.__dict__))
+        other: World = _copied(self)
         other.scheduler = copy_scheduler(self.scheduler)
         return other
 
     def key(self) -> tuple[object, ...]:
         """Equal for worlds in which the same can happen from here on."""
-        key = _values(self.__dict__)
-        state = self.scheduler.__dict__
-        key += _values(state)
-        key += _values(state["_starts"].__dict__)
-        key += _values(state["_waits"].__dict__)
-        return tuple(key)
+        scheduler = self.scheduler
+        state = scheduler.__dict__
+        return (
+            *map(id, self.calls),
+            *map(id, scheduler.calls),
+            *_values(self),
+            *_values(scheduler),
+            *_values(state["_starts"]),
+            *_values(state["_waits"]),
+        )
 
 
 # What never changes, or follows from the other fields, is left out of the key.
 _LEFT_OUT = frozenset({
-    "plan", "possible", "store", "scheduler", "_starts", "_waits", "_decisions", "_calls", "_heap",
+    "calls", "plan", "possible", "store", "scheduler", "_starts", "_waits", "_decisions", "_calls", "_heap",
     "_behind", "_hooks", "_approver", "_pausable", "_approvals_first", "_stops", "_pool", "_count",
 })  # fmt: skip
 
 
 def copy_scheduler(scheduler: Scheduler) -> Scheduler:
     """A copy of a scheduler that shares nothing that changes with it."""
-    other = object.__new__(type(scheduler))
-    other.__dict__.update(_copied(scheduler.__dict__))
+    other = _copied(scheduler)
     for name in ("_starts", "_waits"):
-        part = scheduler.__dict__[name]
-        fresh = object.__new__(type(part))
-        fresh.__dict__.update(_copied(part.__dict__))
-        setattr(other, name, fresh)
-        fresh._calls = other.calls  # they share the list
+        part = _copied(scheduler.__dict__[name])
+        part._calls = other.calls  # they share the list
+        other.__dict__[name] = part
     return other
 
 
-def _copied(fields: Mapping[str, Any]) -> dict[str, Any]:
-    fresh = dict(fields)
-    for name, value in fields.items():
-        kind = type(value)
-        if kind is list:
-            fresh[name] = value[:]
-        elif kind is set:
-            fresh[name] = value.copy()
-        elif kind is dict:
-            fresh[name] = {
-                k: v.copy() if type(v) in {set, list} else v for k, v in value.items()
-            }
-    return fresh
+class _Shape:
+    """The fields of a class by their kind, so that copies and keys are made by fast built-ins."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self.flat = [name for name, value in fields.items() if type(value) in {list, set}]
+        self.dicts = [name for name, value in fields.items() if type(value) is dict]
+        kept = {name: type(value) for name, value in fields.items() if name not in _LEFT_OUT}
+        self.lists = _getter([name for name, kind in kept.items() if kind is list])
+        self.sets = _getter([name for name, kind in kept.items() if kind is set])
+        self.nested = [name for name, kind in kept.items() if kind is dict]
+        self.plain = _getter(
+            [name for name, kind in kept.items() if kind not in {list, set, dict}]
+        )
 
 
-def _values(fields: Mapping[str, Any]) -> list[object]:
-    values: list[object] = []
-    for name, value in fields.items():
-        if name in _LEFT_OUT:
-            continue
-        kind = type(value)
-        if kind is list:
-            values.append(tuple(map(id, value) if name == "calls" else value))
-        elif kind is set:
-            values.append(frozenset(value))
-        elif kind is dict:
-            values.append(frozenset(map(_item, value.items())) if value else None)
-        else:
-            values.append(value)
+_SHAPES: dict[type, _Shape] = {}
+
+
+def _getter(names: list[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda fields: tuple(fields[name] for name in names)
+
+
+def _shape(value: object) -> _Shape:
+    shape = _SHAPES.get(type(value))
+    if shape is None:
+        shape = _SHAPES[type(value)] = _Shape(value.__dict__)
+    return shape
+
+
+def _copied(value: Any) -> Any:
+    shape, fields = _shape(value), value.__dict__
+    other = object.__new__(type(value))
+    fresh = other.__dict__
+    fresh.update(fields)
+    for name in shape.flat:
+        fresh[name] = fields[name].copy()
+    for name in shape.dicts:
+        inner = fields[name]
+        fresh[name] = {k: v.copy() if type(v) in {set, list} else v for k, v in inner.items()}
+    return other
+
+
+def _values(value: object) -> list[object]:
+    shape, fields = _shape(value), value.__dict__
+    values = [*shape.plain(fields)]
+    values += map(tuple, shape.lists(fields))
+    values += map(frozenset, shape.sets(fields))
+    for name in shape.nested:
+        inner = fields[name]
+        values.append(frozenset(map(_item, inner.items())) if inner else None)
     return values
 
 
