@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from toolflow.recording import load_recording as load_recording
     from toolflow.recording import replay as replay
     from toolflow.recording.checkpoint import Checkpoint as Checkpoint
+    from toolflow.recording.result import RunResult as RunResult
     from toolflow.runtime.approvals import Answer as Answer
     from toolflow.runtime.approvals import Question as Question
     from toolflow.runtime.context import Context as Context
     from toolflow.runtime.control import Control as Control
     from toolflow.runtime.hooks import Deny as Deny
     from toolflow.runtime.hooks import Hooks as Hooks
-    from toolflow.runtime.result import RunResult as RunResult
     from toolflow.runtime.toolbox import Toolbox as Toolbox
     from toolflow.runtime.transcript import Transcript as Transcript
     from toolflow.tools import workspace as workspace
@@ -73,7 +73,7 @@ _HOMES = {
     "Policy": "policy",
     "Question": "runtime.approvals",
     "Recording": "model.recording",
-    "RunResult": "runtime.result",
+    "RunResult": "recording.result",
     "Toolbox": "runtime.toolbox",
     "ToolflowError": "errors",
     "Transcript": "runtime.transcript",

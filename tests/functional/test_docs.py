@@ -65,7 +65,9 @@ def run_console(text: str, page: Path) -> None:
         if not command.startswith("toolflow"):
             continue
         line = command.replace("toolflow", f"{sys.executable} -m toolflow", 1)
-        ran = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=120)
+        ran = subprocess.run(
+            line, shell=True, capture_output=True, text=True, timeout=120, check=False
+        )
         printed = ran.stdout + ran.stderr
         assert matches(shown, printed), f"{page.name}: $ {command}\n{printed}"
 
@@ -76,7 +78,6 @@ def matches(shown: str, printed: str) -> bool:
         "(?:.*\n)*?" if line.strip() == "..." else re.escape(line) + "\n"
         for line in shown.splitlines()
     )
-    return (
-        re.fullmatch(wanted, printed if printed.endswith("\n") or not printed else printed + "\n")
-        is not None
-    )
+    if printed and not printed.endswith("\n"):
+        printed += "\n"
+    return re.fullmatch(wanted, printed) is not None

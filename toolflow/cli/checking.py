@@ -23,7 +23,8 @@ def check(
     output: Output = typer.Option("text", "--output", "-o", help="text, json or yaml."),
 ) -> int:
     """Check a file and tell every problem with its place. Ends with 1 if there are any."""
-    kind, problems = "file", ()
+    kind = "file"
+    problems: tuple[Problem, ...] = ()
     try:
         kind = _check(file, form)
     except DocumentError as error:

@@ -21,9 +21,9 @@ from toolflow.errors import UsageError
 from toolflow.flow import FlowResult, Stage, load_flow, run_flow
 from toolflow.model.plan import PlanData
 from toolflow.recording import save_recording
+from toolflow.recording.result import RunResult
 from toolflow.render.save import save
 from toolflow.runtime.control import Control
-from toolflow.runtime.result import RunResult
 
 
 def run(

@@ -3,39 +3,31 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from toolflow.compiler.faults import known
+from toolflow.compiler.walk import in_order, reached
 from toolflow.model.batch import CallPlan
 from toolflow.model.plan import Edge, Node, PlanData
 
 if TYPE_CHECKING:
-    import networkx
-
-_LISTED = 12
+    import networkx as nx
 
 
 def unknown_call(plan: PlanData, name: object) -> str:
     """The sentence for a call that a plan does not have: what there is instead."""
     names = [call.name for call in plan.calls]
-    if not names:
-        return f"The plan has no call {name!r}. It has no calls at all."
-    near = get_close_matches(name, names, n=3) if isinstance(name, str) else []
-    shown = near or names[:_LISTED]
-    more = len(names) - len(shown)
-    rest = f" and {more} more" if more and not near else ""
-    start = "Did you mean" if near else "There are"
-    listed = ", ".join(repr(each) for each in shown)
-    return f"The plan has no call {name!r}. {start} {listed}{rest}{'?' if near else '.'}"
+    return f"The plan has no call {name!r}. {known(names, str(name))}"
 
 
 def why(plan: PlanData, start: Node, end: Node, a: str, b: str) -> tuple[Edge, ...]:
     """The shortest chain of edges from call ``a`` in one node to call ``b`` in another."""
     if start is end:
-        return _shortest(_key_edges_from(plan), a, b) if a != b else ()
+        return _shortest(_key_edges(plan), a, b) if a != b else ()
     order = {edge.before: edge for edge in plan.edges if edge.kind == "order"}
-    chain, place = [], start.id
+    chain: list[Edge] = []
+    place = start.id
     while place != end.id:
         edge = order.get(place)
         if edge is None:
@@ -49,8 +41,9 @@ def beside(plan: PlanData, node: Node, call: CallPlan) -> tuple[str, ...]:
     """The calls of a pool that are neither before nor after a call of it."""
     if node.kind != "pool":
         return ()
-    ordered = _reached(_key_edges_from(plan), call.name, forward=True)
-    ordered |= _reached(_key_edges_to(plan), call.name, forward=False)
+    ordered = reached(call.name, key_needs(plan.edges))
+    ahead = {name: [edge.after for edge in out] for name, out in _key_edges(plan).items()}
+    ordered |= reached(call.name, ahead)
     names = (plan.calls[index].name for index in node.calls)
     return tuple(name for name in names if name not in ordered)
 
@@ -62,45 +55,35 @@ def predecessors(plan: PlanData, node: Node, call: CallPlan) -> tuple[str, ...]:
     if node.kind != "settled" and (place := run.index(node)) > 0:
         direct.update(plan.calls[index].name for index in run[place - 1].calls)
     gates = {gate.name for gate in plan.gates}
-    to = _key_edges_to(plan)
-    seen = {call.name}
-    stack = [call.name]
-    while stack:
-        for edge in to.get(stack.pop(), ()):
-            if edge.before in seen:
-                continue
-            seen.add(edge.before)
-            if edge.before in gates:
-                stack.append(edge.before)
-            else:
-                direct.add(edge.before)
+    # Calls are not walked through: what stands before them is not waited for directly.
+    needs = key_needs(edge for edge in plan.edges if edge.after in gates or edge.after == call.name)
+    direct |= reached(call.name, needs) - gates - {call.name}
     return tuple(each.name for each in plan.calls if each.name in direct)
 
 
 def critical_path(plan: PlanData, seconds: Sequence[float]) -> tuple[float, tuple[str, ...]]:
     """The longest chain of calls: node after node, and inside a pool along its key edges."""
-    total, chain = 0.0, []
-    to = _key_edges_to(plan)
+    total = 0.0
+    chain: list[str] = []
+    needs = key_needs(plan.edges)
     index = {call.name: call.index for call in plan.calls}
     ends: dict[str, tuple[float, str | None]] = {}
     for node in plan.nodes:
         if node.kind == "settled":
             continue
-        for name in _in_key_order([plan.calls[place].name for place in node.calls], to):
-            before = [(ends[edge.before][0], edge.before) for edge in to.get(name, ())]
+        for name in in_order([plan.calls[place].name for place in node.calls], needs):
+            before = [(ends[each][0], each) for each in needs.get(name, ())]
             # Of equal chains the one whose last call stands first in the plan's edges counts.
             start, last = max(before, key=lambda item: item[0], default=(0.0, None))
             own = seconds[index[name]] if name in index else 0.0
             ends[name] = (start + own, last)
-        length, end = max(
-            ((ends[plan.calls[place].name][0], -place) for place in node.calls), default=(0.0, 0)
-        )
+        length, end = max((ends[plan.calls[place].name][0], -place) for place in node.calls)
         total += length
         chain.extend(reversed(list(_back(plan.calls[-end].name, ends, index))))
     return total, tuple(chain)
 
 
-def graph(plan: PlanData) -> networkx.DiGraph[str]:
+def graph(plan: PlanData) -> nx.DiGraph[str]:
     """The plan as a directed graph in which what waits can be reached from what it waits for.
 
     Vertices are the ids of nodes and the names of calls and gates, each with ``kind``: ``pool``,
@@ -114,7 +97,7 @@ def graph(plan: PlanData) -> networkx.DiGraph[str]:
     """
     import networkx as nx  # noqa: PLC0415 - heavy: loaded with the first graph
 
-    result: networkx.DiGraph[str] = nx.DiGraph(turn=plan.turn_id, fingerprint=plan.fingerprint)
+    result: nx.DiGraph[str] = nx.DiGraph(turn=plan.turn_id, fingerprint=plan.fingerprint)
     taken = {call.name for call in plan.calls} | {gate.name for gate in plan.gates}
     ids = {node.id: f"node:{node.id}" if node.id in taken else node.id for node in plan.nodes}
     following = {edge.before: ids[edge.after] for edge in plan.edges if edge.kind == "order"}
@@ -147,19 +130,25 @@ def _facts(call: CallPlan) -> dict[str, object]:
     }
 
 
-def _key_edges_from(plan: PlanData) -> dict[str, list[Edge]]:
+def key_needs(edges: Iterable[Edge]) -> dict[str, list[str]]:
+    """What each call and gate waits for directly, by key edges.
+
+    Args:
+        edges: Edges of a plan.
+    """
+    needs: dict[str, list[str]] = {}
+    for edge in edges:
+        if edge.kind == "key":
+            needs.setdefault(edge.after, []).append(edge.before)
+    return needs
+
+
+def _key_edges(plan: PlanData) -> dict[str, list[Edge]]:
+    """The key edges that lead away from each call and gate."""
     edges: dict[str, list[Edge]] = {}
     for edge in plan.edges:
         if edge.kind == "key":
             edges.setdefault(edge.before, []).append(edge)
-    return edges
-
-
-def _key_edges_to(plan: PlanData) -> dict[str, list[Edge]]:
-    edges: dict[str, list[Edge]] = {}
-    for edge in plan.edges:
-        if edge.kind == "key":
-            edges.setdefault(edge.after, []).append(edge)
     return edges
 
 
@@ -178,33 +167,6 @@ def _shortest(edges: Mapping[str, list[Edge]], a: str, b: str) -> tuple[Edge, ..
         chain.append(last)
         last = came[last.before]
     return tuple(reversed(chain))
-
-
-def _reached(edges: Mapping[str, list[Edge]], name: str, *, forward: bool) -> set[str]:
-    seen, stack = {name}, [name]
-    while stack:
-        for edge in edges.get(stack.pop(), ()):
-            other = edge.after if forward else edge.before
-            if other not in seen:
-                seen.add(other)
-                stack.append(other)
-    return seen
-
-
-def _in_key_order(names: Sequence[str], to: Mapping[str, list[Edge]]) -> Iterator[str]:
-    """The calls of a pool and the gates before them, each after all that it waits for."""
-    done: set[str] = set()
-    for name in names:
-        stack = [name]
-        while stack:
-            missing = [e.before for e in to.get(stack[-1], ()) if e.before not in done]
-            if missing:
-                stack.extend(missing)
-                continue
-            found = stack.pop()
-            if found not in done:
-                done.add(found)
-                yield found
 
 
 def _back(

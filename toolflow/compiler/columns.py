@@ -13,7 +13,7 @@ ELLIPSIS = "…"
 
 
 def clean(text: str, limit: int, *, keep_end: bool = False) -> str:
-    """Text on one line without anything that a terminal would obey.
+    r"""Text on one line without anything that a terminal would obey.
 
     Args:
         text: Any text.
@@ -21,7 +21,7 @@ def clean(text: str, limit: int, *, keep_end: bool = False) -> str:
         keep_end: Cut in the middle, for text such as paths whose end tells most.
 
     Returns:
-        The text; what does not print is an escape such as ``\\n`` or ``\\x1b``.
+        The text; what does not print is an escape such as ``\n`` or ``\x1b``.
     """
     # Only what can be seen is looked at: a megabyte of argument costs no more than a line.
     if len(text) > 2 * limit + 2:

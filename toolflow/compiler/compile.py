@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from toolflow.compiler.causes import barrier_cause
-from toolflow.compiler.fingerprint import fingerprint, turn_digest
+from toolflow.compiler.fingerprint import turn_digest
 from toolflow.compiler.gates import settle
 from toolflow.compiler.key_edges import Sweep
 from toolflow.compiler.plan import Plan
@@ -40,7 +41,7 @@ def compile_plan(batch: Batch) -> Plan:
         raise PlanError(problems)
     nodes = tuple(make_nodes(batch.calls))
     gates, key_edges = make_key_edges(batch.calls, nodes)
-    plan = Plan(
+    return Plan(
         turn_id=batch.turn.id,
         message_id=batch.turn.message_id,
         source=batch.turn.source,
@@ -53,8 +54,29 @@ def compile_plan(batch: Batch) -> Plan:
         policy_digest=batch.policy_digest,
         turn_digest=turn_digest(batch.turn),
         notices=(*batch.turn.notices, *batch.notices),
+        turn=batch.turn,
     )
-    return replace(plan, fingerprint=fingerprint(plan))
+
+
+def recompile(plan: Plan, calls: Sequence[CallPlan]) -> Plan:
+    """The plan of the same turn with calls that were decided about anew (spec 6.4).
+
+    Args:
+        plan: The plan as it was.
+        calls: All calls in call order, some with other arguments, verdicts or keys.
+
+    Returns:
+        A plan whose nodes and edges fit these calls.
+
+    Raises:
+        PlanError: If calls need more of a resource than there is.
+    """
+    if found := list(resource_problems(calls, plan.limits)):
+        raise PlanError([Problem(text, plan.turn_id, code="resource") for _, text in found])
+    nodes = tuple(make_nodes(calls))
+    gates, key_edges = make_key_edges(calls, nodes)
+    edges = (*make_order_edges(calls, nodes), *key_edges)
+    return replace(plan, calls=tuple(calls), nodes=nodes, gates=gates, edges=edges)
 
 
 def make_nodes(calls: Sequence[CallPlan]) -> Iterator[Node]:
@@ -89,7 +111,7 @@ def make_order_edges(calls: Sequence[CallPlan], nodes: Sequence[Node]) -> Iterat
         nodes: The nodes of the plan.
     """
     run = [node for node in nodes if node.kind != "settled"]
-    for before, after in zip(run, run[1:], strict=False):
+    for before, after in pairwise(run):
         barriers = [node for node in (before, after) if node.kind == "barrier"]
         causes = dict.fromkeys(barrier_cause(calls[node.calls[0]]) for node in barriers)
         yield Edge(before.id, after.id, tuple(causes), "order")

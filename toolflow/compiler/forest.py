@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from toolflow.compiler.causes import Mode
-from toolflow.model.keys import TREE, is_tree
+from toolflow.model.keys import TREE
 
 
 class Item(NamedTuple):
@@ -94,27 +94,39 @@ class Forest:
     """The keys of one pool.
 
     Args:
-        trees: Every tree key that a call of the pool takes; doubled ones count once.
+        keys: Every key that a call of the pool takes; doubled ones count once.
     """
 
-    def __init__(self, trees: Iterable[str]) -> None:
+    def __init__(self, keys: Iterable[str]) -> None:
         self._places: dict[str, Tree | Point] = {}
-        # A dictionary by the parts of the path. The place of a tree key is under the part "",
-        # "/" cannot be a part, so it marks the end. One walk a key: linear in the key's length.
+        # Dictionaries by the parts of a path; "/" cannot be a part, so it holds the tree that ends
+        # there. One walk a key: linear in the key's length.
         self._root: dict[str, Any] = {}
-        for key in trees:
-            if key not in self._places:
+        for key in keys:
+            if key.endswith(TREE) and key not in self._places:
                 self._plant(key)
-        if self._root:
-            for place in self._places.values():
-                place.parent = self._cover(place.key[: -len(TREE)], place)  # type: ignore[union-attr]  # only trees were planted so far
+        for key, place in self._places.items():
+            place.parent = self._cover(key[: -len(TREE)], place)
 
-    def place(self, key: str) -> Tree | Point:
-        """The tree or point of a key; tree keys must have been given at the start."""
+    def find(self, key: str) -> tuple[Tree | Point, list[Tree]]:
+        """Where a key stands.
+
+        Args:
+            key: One of the keys given at the start.
+
+        Returns:
+            Its tree or point, and the trees that cover that, the widest first.
+        """
         place = self._places.get(key)
         if place is None:
             place = self._places[key] = Point(self._cover(key, None) if self._root else None)
-        return place
+        over: list[Tree] = []
+        tree = place.parent
+        while tree is not None:
+            over.append(tree)
+            tree = tree.parent
+        over.reverse()
+        return place, over
 
     def _plant(self, key: str) -> None:
         level = self._root
@@ -124,28 +136,13 @@ class Forest:
 
     def _cover(self, path: str, own: Tree | Point | None) -> Tree | None:
         """The nearest tree at or above a path, other than its own."""
-        level, nearest = self._root, None
+        level: Any = self._root
+        nearest: Tree | None = None
         for part in path.split("/"):
-            level = level.get(part)  # type: ignore[assignment]  # None ends the walk
+            level = level.get(part)
             if level is None:
                 break
             tree = level.get("/")
             if tree is not None and tree is not own:
                 nearest = tree
         return nearest
-
-
-def trees_over(place: Tree | Point) -> list[Tree]:
-    """The trees that cover a place and are not the place itself, the widest first."""
-    chain = []
-    tree = place.parent
-    while tree is not None:
-        chain.append(tree)
-        tree = tree.parent
-    chain.reverse()
-    return chain
-
-
-def tree_keys(keys: Iterable[str]) -> list[str]:
-    """Those of some keys that are tree keys."""
-    return [key for key in keys if is_tree(key)]

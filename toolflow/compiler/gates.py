@@ -7,14 +7,15 @@ in which they were made, each against the edges as they are by then, so no step 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from toolflow.compiler.causes import key_cause
 from toolflow.compiler.forest import Item
-from toolflow.compiler.key_edges import Joint, Sweep, Wait
+from toolflow.compiler.key_edges import Sweep
+from toolflow.compiler.walk import in_order
 from toolflow.model.plan import Edge, Gate
 
-Pairs = dict[tuple[int, int], dict[str, None]]
+Pairs = dict[tuple[int, int], tuple[str, ...]]
 
 
 def settle(sweep: Sweep, names: Sequence[str]) -> tuple[tuple[Gate, ...], tuple[Edge, ...]]:
@@ -25,8 +26,7 @@ def settle(sweep: Sweep, names: Sequence[str]) -> tuple[tuple[Gate, ...], tuple[
         names: The names of all calls, by index.
 
     Returns:
-        The gates, and the key edges sorted by the place of what waits, then of what it waits for.
-        The place of a gate is right before the call for which it was made.
+        The gates, and the key edges in the order of `in_place_order`.
     """
     if not sweep.waits:
         return (), ()
@@ -41,21 +41,47 @@ def settle(sweep: Sweep, names: Sequence[str]) -> tuple[tuple[Gate, ...], tuple[
             dropped.add(number)
     kept = [number for number in range(len(sweep.joints)) if number not in dropped]
     gate_names = dict(zip(kept, gate_ids(names, len(kept)), strict=True))
-    pairs = _pairs(sweep, inputs, dropped)
     gates = tuple(Gate(gate_names[n], sweep.joints[n].key) for n in kept)
+    pairs = _pairs(sweep, inputs, dropped)
 
     def name(vertex: int) -> str:
         return names[vertex] if vertex >= 0 else gate_names[~vertex]
 
-    place = _places(sweep.joints)
-    order = sorted(pairs, key=lambda pair: (place(pair[1]), place(pair[0])))
-    edges = tuple(Edge(name(a), name(b), tuple(pairs[a, b])) for a, b in order)
-    return gates, edges
+    edges = [Edge(name(a), name(b), causes) for (a, b), causes in pairs.items()]
+    return gates, in_place_order(edges, gates, names)
+
+
+def in_place_order(
+    edges: Iterable[Edge], gates: Sequence[Gate], names: Sequence[str]
+) -> tuple[Edge, ...]:
+    """Key edges by the place of what waits, then of what it waits for.
+
+    The place of a gate is before the first call that waits for it.
+
+    Args:
+        edges: The key edges; they make no circle.
+        gates: The gates of the plan.
+        names: The names of all calls, by index.
+    """
+    edges = list(edges)
+    step = len(gates) + 1  # between two calls there is room for every gate
+    places = {name: index * step for index, name in enumerate(names)}
+    behind: dict[str, list[str]] = {gate.name: [] for gate in gates}
+    for edge in edges if gates else ():
+        if edge.before in behind:
+            behind[edge.before].append(edge.after)
+    numbers = {gate.name: number for number, gate in enumerate(gates)}
+    for name in in_order(numbers, behind):
+        if name in numbers:
+            first = min(-(places[after] // -step) for after in behind[name])
+            places[name] = (first - 1) * step + 1 + numbers[name]
+    return tuple(sorted(edges, key=lambda edge: (places[edge.after], places[edge.before])))
 
 
 def gate_ids(names: Collection[str], count: int) -> list[str]:
     """Names for gates: ``gate-1`` ..., leaving out those that a call of the plan has."""
-    taken, found, number = set(names), [], 0
+    taken, number = set(names), 0
+    found: list[str] = []
     while len(found) < count:
         number += 1
         if (name := f"gate-{number}") not in taken:
@@ -70,18 +96,18 @@ def _consumers(sweep: Sweep) -> list[int]:
         for item in joint.items:
             if item.vertex < 0:
                 users[~item.vertex].add(~number)
-    for wait in sweep.waits:
-        if wait.item.vertex < 0:
-            users[~wait.item.vertex].add(wait.own.vertex)
+    for item, own in sweep.waits:
+        if item.vertex < 0:
+            users[~item.vertex].add(own.vertex)
     return [len(each) for each in users]
 
 
 def _resolve(
     items: Iterable[Item], inputs: dict[int, list[Item]], dropped: set[int]
-) -> Iterable[Item]:
+) -> Iterator[Item]:
     """Put in the place of each gate that was taken out what stood before it."""
     for item in items:
-        if ~item.vertex in dropped:
+        if item.vertex < 0 and ~item.vertex in dropped:
             yield from inputs[~item.vertex]
         else:
             yield item
@@ -90,25 +116,21 @@ def _resolve(
 def _pairs(sweep: Sweep, inputs: dict[int, list[Item]], dropped: set[int]) -> Pairs:
     """The causes of each pair; several causes of one pair are one edge."""
     pairs: Pairs = {}
-    for wait in sweep.waits:
-        _add(pairs, wait, _resolve((wait.item,), inputs, dropped))
+    for waited, own in sweep.waits:
+        for item in _resolve((waited,), inputs, dropped) if waited.vertex < 0 else (waited,):
+            cause = key_cause(item.key, item.mode, own.key, own.mode)
+            _add(pairs, (item.vertex, own.vertex), cause)
     for number, joint in enumerate(sweep.joints):
         if number not in dropped:
             for item in inputs[number]:
                 cause = key_cause(item.key, item.mode, joint.key, None)
-                pairs.setdefault((item.vertex, ~number), {})[cause] = None
+                _add(pairs, (item.vertex, ~number), cause)
     return pairs
 
 
-def _add(pairs: Pairs, wait: Wait, items: Iterable[Item]) -> None:
-    own = wait.own
-    for item in items:
-        cause = key_cause(item.key, item.mode, own.key, own.mode)
-        pairs.setdefault((item.vertex, own.vertex), {})[cause] = None
-
-
-def _places(joints: Sequence[Joint]):  # type: ignore[no-untyped-def]
-    def place(vertex: int) -> tuple[int, int]:
-        return (vertex, 0) if vertex >= 0 else (joints[~vertex].at, vertex)
-
-    return place
+def _add(pairs: Pairs, pair: tuple[int, int], cause: str) -> None:
+    causes = pairs.get(pair)
+    if causes is None:
+        pairs[pair] = (cause,)
+    elif cause not in causes:
+        pairs[pair] = (*causes, cause)

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from toolflow.compiler.forest import Forest, Item, Point, Tree, tree_keys, trees_over
+from toolflow.compiler.forest import Forest, Item, Point, Tree
 from toolflow.model.batch import CallPlan
 
 
@@ -47,17 +47,8 @@ class Joint:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """One call waits for one item.
-
-    Attributes:
-        item: What it waits for.
-        own: Itself, with the key and the mode that make it wait.
-    """
-
-    item: Item
-    own: Item
+Wait = tuple[Item, Item]
+"""What is waited for, and the call that waits, with the key and the mode that make it wait."""
 
 
 @dataclass(slots=True)
@@ -76,34 +67,32 @@ class Sweep:
         keyed = [(call.index, *_accesses(call)) for call in calls if call.reads or call.writes]
         if len(keyed) < 2:
             return
-        forest = Forest(key for _, reads, writes in keyed for key in tree_keys((*reads, *writes)))
+        forest = Forest(
+            [key for call in calls for key in (*(call.reads or ()), *(call.writes or ()))]
+        )
         for index, reads, writes in keyed:
-            own_reads = [(forest.place(key), Item(index, key, "read")) for key in reads]
-            own_writes = [(forest.place(key), Item(index, key, "write")) for key in writes]
+            own_reads = [(*forest.find(key), Item(index, key, "read")) for key in reads]
+            own_writes = [(*forest.find(key), Item(index, key, "write")) for key in writes]
             # All questions come before any change: a call does not wait for itself.
-            for place, own in own_reads:
-                self._wait(own, self._before_read(place, index))
-            for place, own in own_writes:
-                self._wait(own, self._before_write(place, index))
-            for place, own in own_writes:
+            for place, over, own in own_reads:
+                self.waits += [(item, own) for item in self._before_read(place, over, index)]
+            for place, over, own in own_writes:
+                self.waits += [(item, own) for item in self._before_write(place, over, index)]
+            for place, _, own in own_writes:
                 _note_write(place, own)
-            for place, own in own_reads:
-                _note_read(place, own)
+            for place, over, own in own_reads:
+                _note_read(place, over, own)
 
-    def _wait(self, own: Item, items: Sequence[Item]) -> None:
-        self.waits.extend([Wait(item, own) for item in items])
-
-    def _before_read(self, place: Tree | Point, now: int) -> Sequence[Item]:
+    def _before_read(self, place: Tree | Point, over: list[Tree], now: int) -> Sequence[Item]:
         """What a read must wait for: the last write above, or the writes below since then."""
-        last = _last_write(place, trees_over(place))
+        last = _last_write(place, over)
         if isinstance(place, Tree) and place.last > (last.vertex if last else -1):
             return (self._writes_below(place, now),)
         return (last,) if last else ()
 
-    def _before_write(self, place: Tree | Point, now: int) -> Sequence[Item]:
+    def _before_write(self, place: Tree | Point, over: list[Tree], now: int) -> Sequence[Item]:
         """What a write must wait for: everything that it meets since the last write above."""
-        over = trees_over(place)
-        above, above_at = self._reads_above(over, now)
+        above, above_at = self._reads_above(over, now) if over else (None, -1)
         last = _last_write(place, over)
         followed = last.vertex if last else -1
         if isinstance(place, Tree):
@@ -154,7 +143,9 @@ class Sweep:
 
 def _accesses(call: CallPlan) -> tuple[list[str], list[str]]:
     """The keys that a call reads and those that it writes; a key in both counts as written."""
-    writes = set(call.writes or ())
+    if not call.writes:
+        return sorted(set(call.reads or ())), []
+    writes = set(call.writes)
     return sorted(set(call.reads or ()) - writes), sorted(writes)
 
 
@@ -203,10 +194,10 @@ def _note_write(place: Tree | Point, own: Item) -> None:
         child, tree = tree, tree.parent
 
 
-def _note_read(place: Tree | Point, own: Item) -> None:
+def _note_read(place: Tree | Point, over: list[Tree], own: Item) -> None:
     place.reads.append(own)
     if isinstance(place, Tree):
-        last = _last_write(place, trees_over(place))
+        last = _last_write(place, over)
         place.reads_seen = max(place.last, last.vertex if last else -1)
     child, tree = place, place.parent
     while tree is not None:

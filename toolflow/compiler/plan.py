@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolflow.compiler import analysis
+from toolflow.compiler.fingerprint import fingerprint
 from toolflow.compiler.text import plan_text
 from toolflow.errors import UsageError
 from toolflow.model.batch import CallPlan
 from toolflow.model.plan import Edge, Node, PlanData
 
 if TYPE_CHECKING:
-    import networkx
+    import networkx as nx
 
 
 @dataclass(frozen=True, slots=True)
 class Plan(PlanData):
     """The execution plan of one turn: a value, compared by its facts (spec 5).
 
-    It is made by `compile_plan` or `load_plan`. ``str(plan)`` is the plan as text.
+    It is made by `compile_plan` or `load_plan`. ``str(plan)`` is the plan as text. Its
+    fingerprint is always its own: it is worked out, whatever was given.
     """
 
     _index: Mapping[str, int] = field(init=False, repr=False, compare=False)
@@ -31,6 +34,7 @@ class Plan(PlanData):
         nodes = {place: node for node in self.nodes for place in node.calls}
         object.__setattr__(self, "_index", index)
         object.__setattr__(self, "_nodes", nodes)
+        object.__setattr__(self, "fingerprint", fingerprint(self))
 
     def call(self, name: str) -> CallPlan:
         """The call of a name.
@@ -69,7 +73,6 @@ class Plan(PlanData):
         Raises:
             UsageError: If the plan has no such call.
         """
-        self._place(a), self._place(b)
         return analysis.why(self, self.node_of(a), self.node_of(b), a, b)
 
     def beside(self, name: str) -> tuple[str, ...]:
@@ -137,7 +140,7 @@ class Plan(PlanData):
         longest, _ = analysis.critical_path(self, seconds)
         return max(longest, sum(seconds) / (pool or self.limits.pool))
 
-    def graph(self) -> networkx.DiGraph[str]:
+    def graph(self) -> nx.DiGraph[str]:
         """The plan as a graph of networkx; see `analysis.graph` for vertices and attributes."""
         return analysis.graph(self)
 
@@ -156,8 +159,7 @@ class Plan(PlanData):
         seconds = [0.0] * len(self.calls)
         for name, value in durations.items():
             place = self._place(name)
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not number or not 0 <= value < float("inf"):
+            if isinstance(value, bool) or not 0 <= value < math.inf:
                 raise UsageError(f"durations: {name!r} is {value!r}. Use seconds, at least 0.")
             if self.calls[place].verdict.kind != "settled":
                 seconds[place] = float(value)

@@ -1,1 +1,20 @@
-"""."""
+"""Lock stores: where the keys and resources of calls are waited for (spec 7)."""
+
+from toolflow.locks.keyed_lock import Hold, KeyedLock, acquire, lineage
+from toolflow.locks.memory import MemoryStore, default_store
+from toolflow.locks.protocol import Lease, LockRequest, LockStore, OnWait
+from toolflow.scheduler.lock_statistics import LockStatistics
+
+__all__ = [
+    "Hold",
+    "KeyedLock",
+    "Lease",
+    "LockRequest",
+    "LockStatistics",
+    "LockStore",
+    "MemoryStore",
+    "OnWait",
+    "acquire",
+    "default_store",
+    "lineage",
+]

@@ -4,7 +4,7 @@ from toolflow.model.batch import DEFAULT_TERMS, Batch, CallPlan, Limits, Terms, 
 from toolflow.model.event import Event
 from toolflow.model.outcome import Image, Outcome, Times
 from toolflow.model.plan import Edge, Gate, Node, PlanData
-from toolflow.model.recording import RecordedTurn, Recording
+from toolflow.model.recording import Committed, Fact, RecordedTurn, Recording
 from toolflow.model.tool import Catalog, ToolSpec
 from toolflow.model.turn import Call, Notice, Turn, call_names
 
@@ -14,8 +14,10 @@ __all__ = [
     "Call",
     "CallPlan",
     "Catalog",
+    "Committed",
     "Edge",
     "Event",
+    "Fact",
     "Gate",
     "Image",
     "Limits",

@@ -4,12 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from toolflow.model.event import Event
 from toolflow.model.outcome import Outcome, Times
 from toolflow.model.plan import PlanData
-from toolflow.model.turn import Notice, Turn
+from toolflow.model.turn import EMPTY, Notice, Turn
+
+FactKind = Literal[
+    "setup",
+    "begin",
+    "prepared",
+    "refused",
+    "answered",
+    "changed",
+    "started",
+    "gave_up",
+    "reported",
+    "stopped",
+    "interrupted",
+    "after_done",
+    "grace_over",
+    "halt",
+    "abort",
+    "fail",
+]
+
+
+class Fact(NamedTuple):
+    """One thing that the scheduler of a run was told; the kinds are its methods, after ``setup``.
+
+    Events are for showing progress and leave some of it out (hooks, an abort's moment); the facts
+    are all that decided how a run went, so that a replay needs nothing else.
+
+    Attributes:
+        kind: What it was told.
+        call: The index of the call, or -1 for the run as a whole.
+        data: What belongs to it, by the names of the method's arguments; for ``setup`` those of
+            the scheduler itself, as far as they are not the default.
+    """
+
+    kind: FactKind
+    call: int = -1
+    data: Mapping[str, Any] = EMPTY
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What was committed, where the messages can be written again from turn and outcomes.
+
+    Attributes:
+        digest: The digest of the committed messages as JSON text, as 64 hexadecimal digits.
+        results: The first 12 digits of the digest of each call's outcome, in call order.
+        texts: What hooks told the model after the results.
+        steering: Messages that arrived meanwhile and follow the results.
+    """
+
+    digest: str
+    results: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    steering: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +78,10 @@ class RecordedTurn:
         events: The events of the run, in order; empty in an imported log.
         messages: What was committed to the transcript, in the provider's form.
         started_at: When the turn began, as ISO 8601 text, or ``None``.
+        facts: All that the scheduler was told, in order; empty in an imported log. Where there are
+            events and no facts, the facts are those that the events tell.
+        committed: What was committed, for a replay to compare with; ``None``: ``messages`` is the
+            only record of it.
     """
 
     turn: Turn
@@ -33,6 +91,8 @@ class RecordedTurn:
     events: tuple[Event, ...] = ()
     messages: tuple[Any, ...] = ()
     started_at: str | None = None
+    facts: tuple[Fact, ...] = ()
+    committed: Committed | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

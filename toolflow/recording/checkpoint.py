@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from toolflow.compiler import Plan
+from toolflow.compiler import Plan, recompile
 from toolflow.errors import CheckpointError
 from toolflow.model.outcome import Outcome
 from toolflow.runtime.approvals import Answer, Question
-from toolflow.runtime.options import RunOptions, RunReport
+from toolflow.runtime.options import RunOptions
+from toolflow.runtime.report import RunReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def checkpoint_of(
     if report.stop_point >= 0:
         passed |= {report.stop_point}
     return Checkpoint(
-        plan=replace(plan, calls=report.calls),
+        plan=plan if plan.calls == report.calls else recompile(plan, report.calls),
         outcomes={
             index: (outcome, report.hooked[index])
             for index, outcome in enumerate(report.outcomes)

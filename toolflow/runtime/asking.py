@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -19,17 +20,17 @@ from toolflow.runtime.approvals import (
 from toolflow.scheduler.decisions import DONE, PREPARING, READY, WAITING
 
 if TYPE_CHECKING:
-    from toolflow.runtime.executor import Executor
+    from toolflow.runtime.run import Run
 
 
 class Asking:
     """The open questions of one run.
 
     Args:
-        run: The executor that it belongs to.
+        run: The run that it belongs to.
     """
 
-    def __init__(self, run: Executor) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
         self._always: dict[str, Answer] = {}
         self._approved = set(run.options.approved)
@@ -44,6 +45,7 @@ class Asking:
         self.forget(index)
         record = self._run.records[index]
         question = approval_of(self._run.scheduler.calls[index])
+        question = replace(question, call=self._run.names[index])
         record.question = question
         self._run.note("question_asked", index, question=question.text)
         if question.digest in self._always:

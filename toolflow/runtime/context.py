@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextvars import ContextVar
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from toolflow.locks.keyed_lock import lineage as lock_lineage
+from toolflow.model.batch import CallPlan
+from toolflow.model.event import Event
+from toolflow.model.turn import EMPTY
+
+if TYPE_CHECKING:
+    from toolflow.runtime.approvals import Approver
+    from toolflow.runtime.toolbox import Toolbox
 
 
 class Interrupted(BaseException):  # not an error: a tool asks a person
@@ -20,6 +29,60 @@ class Interrupted(BaseException):  # not an error: a tool asks a person
         self.question = question
 
 
+class Surroundings:
+    """What all calls of one run share.
+
+    Attributes:
+        turn: The turn's name.
+        run: The run's name.
+        source: ``main``, or the path of parent calls of a nested turn.
+        messages: The committed transcript and the turn's own message.
+        lineage: The owners of keys above the calls of this run, nearest first.
+        answers: Answers to interrupts, by the call's name, in the order asked.
+        pausable: Whether the run can pause.
+        approver: Who answers questions, also those of nested turns.
+        pinned: The toolbox and what it held when the outermost run began.
+        relay: Shows events of nested turns to the observers of this run; ``None``: there are none.
+    """
+
+    __slots__ = (
+        "answers",
+        "approver",
+        "lineage",
+        "messages",
+        "pausable",
+        "pinned",
+        "relay",
+        "run",
+        "source",
+        "turn",
+    )
+
+    def __init__(
+        self,
+        *,
+        turn: str,
+        run: str,
+        source: str = "main",
+        messages: Sequence[Any] = (),
+        lineage: tuple[Hashable, ...] = (),
+        answers: Mapping[str, Sequence[Any]] = EMPTY,
+        pausable: bool = False,
+        approver: Approver | None = None,
+        pinned: tuple[Toolbox, Toolbox] | None = None,
+    ) -> None:
+        self.turn = turn
+        self.run = run
+        self.source = source
+        self.messages = messages
+        self.lineage = lineage
+        self.answers = answers
+        self.pausable = pausable
+        self.approver = approver
+        self.pinned = pinned
+        self.relay: Callable[[Event], None] | None = None
+
+
 class Context:
     """The surroundings of one execution of one call. Every execution gets its own.
 
@@ -27,77 +90,79 @@ class Context:
         name: The call's unique name in its turn.
         id: The provider's id of the call.
         tool: The tool's name.
-        turn: The turn's name.
-        run: The run's name.
-        source: ``main``, or the path of parent calls of a nested turn.
-        messages: What every call of this turn sees: the committed transcript and the turn's own
-            message, never a sibling's result (spec 9.2).
         fence: The fencing number of the call's lease on its keys, or ``None`` without keys. It
             grows from lease to lease, so a store that remembers the largest can refuse a late
             writer.
         attempt: 1, or how many times the body was entered with this one.
-        lineage: The owners of keys that a nested turn may take again, nearest first.
         partial: What `keep` was given last.
         alive: Whether the call still runs.
     """
 
     __slots__ = (
-        "_answers",
-        "_args",
         "_asked",
-        "_pausable",
+        "_call",
+        "_surroundings",
         "alive",
         "attempt",
         "fence",
         "id",
-        "lineage",
-        "messages",
         "name",
         "partial",
-        "run",
-        "source",
         "tool",
-        "turn",
     )
 
     def __init__(
-        self,
-        *,
-        name: str,
-        id: str,  # noqa: A002  # the field's name everywhere else
-        tool: str,
-        args: Mapping[str, Any],
-        turn: str,
-        run: str,
-        source: str = "main",
-        messages: Sequence[Any] = (),
-        fence: int | None = None,
-        attempt: int = 1,
-        lineage: tuple[Hashable, ...] = (),
-        answers: Sequence[Any] = (),
-        pausable: bool = False,
+        self, call: CallPlan, surroundings: Surroundings, fence: int | None, attempt: int
     ) -> None:
-        self.name = name
-        self.id = id
-        self.tool = tool
-        self.turn = turn
-        self.run = run
-        self.source = source
-        self.messages = messages
+        self.name = call.name
+        self.id = call.id
+        self.tool = call.tool
         self.fence = fence
         self.attempt = attempt
-        self.lineage = lineage
         self.partial: Any = None
         self.alive = True
-        self._args = args
-        self._answers = answers
-        self._pausable = pausable
+        self._call = call
+        self._surroundings = surroundings
         self._asked = 0
 
     @property
     def args(self) -> dict[str, Any]:
         """The arguments as JSON values; a copy, so that changing it changes nothing else."""
-        return deepcopy(dict(self._args))
+        return deepcopy(dict(self._call.args))
+
+    @property
+    def turn(self) -> str:
+        """The turn's name."""
+        return self._surroundings.turn
+
+    @property
+    def run(self) -> str:
+        """The run's name."""
+        return self._surroundings.run
+
+    @property
+    def source(self) -> str:
+        """``main``, or the path of parent calls of a nested turn."""
+        return self._surroundings.source
+
+    @property
+    def messages(self) -> Sequence[Any]:
+        """What every call of this turn sees (spec 9.2).
+
+        The committed transcript and the turn's own message, never a sibling's result.
+        """
+        return self._surroundings.messages
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What all calls of the run share; a nested turn takes over a part of it."""
+        return self._surroundings
+
+    @property
+    def lineage(self) -> tuple[Hashable, ...]:
+        """The owners of keys that a nested turn may take again, nearest first."""
+        run = self._surroundings.run
+        return ((run, self._call.index), (run,), *self._surroundings.lineage)
 
     def interrupt(self, question: Any) -> Any:
         """Ask a person. The run pauses; the body runs again from its start once there is an answer.
@@ -113,11 +178,12 @@ class Context:
             Interrupted: While there is no answer; let it pass.
             RuntimeError: If this run cannot pause, so nobody could ever answer.
         """
+        answers = self._surroundings.answers.get(self.name, ())
         place = self._asked
         self._asked += 1
-        if place < len(self._answers):
-            return self._answers[place]
-        if not self._pausable:
+        if place < len(answers):
+            return answers[place]
+        if not self._surroundings.pausable:
             raise RuntimeError("The tool asks a person, but this run cannot pause.")
         raise Interrupted(question)
 
@@ -143,5 +209,22 @@ def current_context() -> Context | None:
 
 
 def enter_context(context: Context) -> None:
-    """Make a context the current one; called inside the body's own copy of the variables."""
+    """Make a context the current one; called inside the body's own copy of the variables.
+
+    What the body calls takes the keys of its call again without waiting (spec 6.11), be it a
+    nested turn or code that asks for keys itself.
+    """
     _current.set(context)
+    lock_lineage.set(context.lineage)
+
+
+def current_lineage() -> tuple[Hashable, ...]:
+    """The owners of keys around the code that runs here, nearest first.
+
+    They are those of the call whose body runs here, and of keys that code took by itself. Those of
+    a call that has ended count no more.
+    """
+    around, context = lock_lineage.get(), _current.get()
+    if context is None or context.alive:
+        return around
+    return tuple(owner for owner in around if owner not in context.lineage)

@@ -52,17 +52,24 @@ class EventLog:
         """
         self._facts.append((kind, at, call, data))
         if self._sinks:
-            event = self._event(len(self._facts) - 1)
-            for sink in self._sinks:
-                try:
-                    sink(event)
-                except Exception:  # noqa: BLE001  # an observer never changes an outcome
-                    self.observer_errors += 1
+            self.show(self._event(len(self._facts) - 1))
+
+    def show(self, event: Event) -> None:
+        """Show an event to the observers: one of this run, or of a nested one."""
+        for sink in self._sinks:
+            try:
+                sink(event)
+            except Exception:  # noqa: BLE001  # an observer never changes an outcome
+                self.observer_errors += 1
 
     @property
+    def watched(self) -> bool:
+        """Whether anybody listens."""
+        return bool(self._sinks)
+
     def events(self) -> tuple[Event, ...]:
         """All facts so far, in order."""
-        return tuple(self._event(seq) for seq in range(len(self._facts)))
+        return tuple([self._event(seq) for seq in range(len(self._facts))])
 
     def _event(self, seq: int) -> Event:
         kind, at, call, data = self._facts[seq]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextvars
+import inspect
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import partial
@@ -13,23 +15,23 @@ from toolflow.errors import LockCycleError, LockLostError
 from toolflow.locks.protocol import Lease, LockRequest
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
-from toolflow.runtime.bodies import ThreadBody, as_coroutine, stepped
+from toolflow.runtime.bodies import ThreadBody, as_coroutine, own_copy, stepped
 from toolflow.runtime.context import Context, Interrupted, enter_context
 from toolflow.runtime.record import CallRecord, timed_out
 from toolflow.runtime.results import failed_outcome, outcome_of
 
 if TYPE_CHECKING:
-    from toolflow.runtime.executor import Executor
+    from toolflow.runtime.run import Run
 
 
 class Execution:
     """Runs the bodies of one run.
 
     Args:
-        run: The executor that it belongs to.
+        run: The run that it belongs to.
     """
 
-    def __init__(self, run: Executor) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
         self._turn_leases: list[Lease] = []
         self._cancelled: type[BaseException] | None = None
@@ -56,16 +58,16 @@ class Execution:
             return
         except self._cancelled as error:
             outcome = self._cut_off(record, error, scope)
-            if record.in_thread:
-                self.report(index, outcome)
-                return
         except KeyboardInterrupt as error:
             run.pending_error = error
             outcome = run.wording.aborted(record.partial)
             run.abort("by the keyboard")
         except BaseException as error:  # noqa: BLE001  # whatever a tool raises is its failure
             outcome = failed_outcome(error)
-        self.ended(index, outcome)
+        if record.in_thread:  # given up, whatever an around-hook made of that; it tells its end
+            self.report(index, outcome)
+        else:
+            self.ended(index, outcome)
 
     # ---- before the body ----
 
@@ -105,21 +107,12 @@ class Execution:
         run.log.add("call_started", record.started, call.index)
         if call.terms.timeout is not None:
             run.at(record.started + call.terms.timeout, partial(self._timed_out, call, record))
-        options = run.options
+        lease = record.lease
         record.context = Context(
-            name=call.name,
-            id=call.id,
-            tool=call.tool,
-            args=call.args,
-            turn=run.plan.turn_id,
-            run=options.run,
-            source=options.source,
-            messages=options.messages,
-            fence=record.lease.fence if record.lease is not None else None,
-            attempt=options.attempts.get(call.index, 0) + 1,
-            lineage=(self._owner(call.index), (options.run,), *options.lineage),
-            answers=options.answers.get(call.name, ()),
-            pausable=options.pausable,
+            call,
+            run.surroundings,
+            lease.fence if lease is not None else None,
+            run.options.attempts.get(call.index, 0) + 1,
         )
 
     def _owner(self, index: int) -> Hashable:
@@ -128,13 +121,22 @@ class Execution:
     # ---- the body ----
 
     async def _body(self, call: CallPlan, record: CallRecord) -> Any:
-        if not self._run.options.hooks.around:
-            return await self._plain_body(call, record)
-        proceed = partial(self._plain_body, call, record)
-        context = self._run.hooking.context(call.index)
-        return await self._run.options.hooks.wrap(call, context, proceed)()
+        run, context = self._run, record.context
+        assert context is not None
+        variables = run.base.copy()
+        variables.run(enter_context, context)
+        if not run.options.hooks.around:
+            return await self._plain_body(call, record, variables)
 
-    async def _plain_body(self, call: CallPlan, record: CallRecord) -> Any:
+        async def proceed() -> Any:  # what an around-hook sets, the body sees
+            return await self._plain_body(call, record, contextvars.copy_context())
+
+        wrapped = run.options.hooks.wrap(call, run.hooking.context(call.index), proceed)
+        return await stepped(variables, as_coroutine(wrapped))
+
+    async def _plain_body(
+        self, call: CallPlan, record: CallRecord, variables: contextvars.Context
+    ) -> Any:
         context = record.context
         assert context is not None
         tool = self._run.tools.get(call.tool)
@@ -142,22 +144,22 @@ class Execution:
             raise LookupError(f"There is no tool {call.tool!r} to run.")
         args = call.parsed
         if args is None:
-            args = tool.spec.parse(call.args) if tool.spec.parse else context.args
-        variables = self._run.base.copy()
-        variables.run(enter_context, context)
+            args = tool.spec.parse(call.args) if tool.spec.parse else call.args
+        args = own_copy(args)
         if tool.is_async:
-            started = variables.run(tool.call, args, context)
-            body = started if hasattr(started, "send") else as_coroutine(started)
-            return await stepped(variables, body)
+            return await stepped(variables, as_coroutine(partial(tool.call, args, context)))
         thread = ThreadBody(
-            partial(variables.run, tool.call, args, context),
+            partial(tool.call, args, context),
             partial(self._stopped_late, call.index),
         )
         try:
-            return await thread.run()
+            value = await stepped(variables, thread.run())  # it runs in a copy of the context
         except self._cancelled_class():
             record.in_thread = thread.give_up()
             raise
+        if inspect.isawaitable(value):  # a plain function that hands a coroutine on
+            return await stepped(variables, as_coroutine(lambda: value))
+        return value
 
     # ---- the end ----
 
@@ -178,9 +180,12 @@ class Execution:
             outcome = run.wording.after_abort(outcome)
         record.outcome = outcome
         record.settled = record.stopped
-        self._give_back(run.scheduler.calls[index], record)
-        run.scheduler.stopped(index, failed=not outcome.ok)
-        run.known(index)
+        if record.lease is not None:
+            self._give_back(run.scheduler.calls[index], record)
+        if run.options.hooks:  # the settled event comes later: its after-hook sees it first
+            run.log.add("call_stopped", record.stopped, index)
+        run.scheduler.stopped(index, failed=outcome.status != "ok")
+        run.known(index, record.stopped)
         run.pump()
 
     def report(self, index: int, outcome: Outcome) -> None:

@@ -10,22 +10,23 @@ import anyio
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
 from toolflow.runtime.approvals import call_digest
+from toolflow.runtime.bodies import stepped
 from toolflow.runtime.hooks import Deny, HookContext
 from toolflow.runtime.record import settled_outcome
 from toolflow.runtime.results import failed_outcome
 
 if TYPE_CHECKING:
-    from toolflow.runtime.executor import Executor
+    from toolflow.runtime.run import Run
 
 
 class HookRunner:
     """Runs the before- and after-hooks of one run in a task of their own.
 
     Args:
-        run: The executor that it belongs to.
+        run: The run that it belongs to.
     """
 
-    def __init__(self, run: Executor) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
         self._queue: deque[tuple[str, int]] = deque()
         self._more: anyio.Event | None = None
@@ -105,7 +106,8 @@ class HookRunner:
         run = self._run
         call = run.scheduler.calls[index]
         try:
-            answer = await run.options.hooks.before(call, self.context(index))
+            hooks = run.options.hooks.before(call, self.context(index))
+            answer = await stepped(run.base.copy(), hooks)
         except Exception as error:  # noqa: BLE001  # a hook that raises fails its call only
             run.refuse(index, _hook_failed("before", error), hooked=False)
             return
@@ -133,9 +135,9 @@ class HookRunner:
         before = record.outcome
         assert before is not None
         try:
-            record.outcome = await run.options.hooks.after(
-                run.scheduler.calls[index], before, self.context(index)
-            )
+            call = run.scheduler.calls[index]
+            hooks = run.options.hooks.after(call, before, self.context(index))
+            record.outcome = await stepped(run.base.copy(), hooks)
         except Exception as error:  # noqa: BLE001  # a hook that raises fails its call only
             record.outcome = _hook_failed("after", error)
             self.first_error = self.first_error or error

@@ -1,19 +1,19 @@
-"""What a run is told beside its plan, and what it gives back."""
+"""What a run is told beside its plan."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from toolflow.model.batch import CallPlan
-from toolflow.model.event import Event
-from toolflow.model.outcome import Outcome, Times
+from toolflow.model.outcome import Outcome
 from toolflow.model.turn import EMPTY
-from toolflow.runtime.approvals import Approver, Question
+from toolflow.runtime.approvals import Approver
 from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 from toolflow.runtime.hooks import HookChain
+from toolflow.runtime.toolbox import Toolbox
 
 Reclassify = Callable[[CallPlan, Mapping[str, Any]], CallPlan]
 NO_HOOKS = HookChain(())
@@ -42,6 +42,7 @@ class RunOptions:
         source: ``main``, or the path of parent calls of a nested turn.
         messages: The transcript's snapshot for tools.
         reclassify: Classifies a call anew, with other arguments or tools.
+        pinned: The toolbox and what it held when the outermost run began; for nested turns.
     """
 
     run: str = "run"
@@ -62,40 +63,4 @@ class RunOptions:
     source: str = "main"
     messages: Sequence[Any] = ()
     reclassify: Reclassify | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RunReport:
-    """What became of the calls of one run.
-
-    Attributes:
-        status: ``done``, ``paused`` or ``aborted``.
-        calls: The calls as they were run, with changed arguments where a hook changed them.
-        outcomes: One a call, in call order; ``None`` where a paused run has none yet.
-        hooked: Whether each call's after-hook has run, or there is none.
-        times: When things happened to each call.
-        events: All facts in order.
-        questions: What a paused run waits for, in call order.
-        stop_point: The index of the call at which it paused, or -1.
-        approved: Indexes of calls that were approved.
-        extra: Texts that hooks give the model after all results, in call order.
-        lingering: Names of calls whose bodies still run.
-        hook_error: The first error that an after-hook raised, or ``None``.
-        observer_errors: How many times an observer raised.
-        abort_cause: Why the run was aborted, or ``None``.
-    """
-
-    status: Literal["done", "paused", "aborted"]
-    calls: tuple[CallPlan, ...]
-    outcomes: tuple[Outcome | None, ...]
-    hooked: tuple[bool, ...]
-    times: tuple[Times, ...]
-    events: tuple[Event, ...]
-    questions: tuple[Question, ...] = ()
-    stop_point: int = -1
-    approved: frozenset[int] = frozenset()
-    extra: tuple[str, ...] = ()
-    lingering: tuple[str, ...] = ()
-    hook_error: BaseException | None = None
-    observer_errors: int = 0
-    abort_cause: str | None = None
+    pinned: tuple[Toolbox, Toolbox] | None = None

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from toolflow.model.event import Event
 from toolflow.model.outcome import Outcome, Times
 from toolflow.model.plan import PlanData
 from toolflow.model.recording import RecordedTurn
 from toolflow.model.turn import Turn
+from toolflow.recording.checkpoint import Checkpoint
+from toolflow.recording.recorder import recorded_turn
 from toolflow.runtime.approvals import Question
-from toolflow.runtime.options import RunReport
-
-if TYPE_CHECKING:
-    from toolflow.recording.checkpoint import Checkpoint
+from toolflow.runtime.report import RunReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +27,7 @@ class RunResult:
         assistant: The turn's assistant message in the provider's form, with valid ids.
         results: The messages that answer its calls.
         steering: Messages that arrived meanwhile, delivered after the turn.
+        texts: What hooks told the model after the results; it is part of them.
         checkpoint: Where a paused run goes on; ``None`` where the run has ended.
     """
 
@@ -37,6 +37,7 @@ class RunResult:
     assistant: tuple[Any, ...] = ()
     results: tuple[Any, ...] = ()
     steering: tuple[Any, ...] = ()
+    texts: tuple[str, ...] = ()
     checkpoint: Checkpoint | None = None
 
     @property
@@ -102,12 +103,4 @@ class RunResult:
         Args:
             started_at: When the run began, as ISO 8601 text.
         """
-        return RecordedTurn(
-            turn=self.turn,
-            outcomes=self.outcomes,
-            times=self.times,
-            plan=self.plan,
-            events=self.events,
-            messages=self.messages,
-            started_at=started_at,
-        )
+        return recorded_turn(self, started_at=started_at)

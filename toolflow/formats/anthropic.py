@@ -1,0 +1,192 @@
+"""Anthropic Messages: ``tool_use`` blocks in an assistant message, ``tool_result`` blocks back.
+
+Source: the published Messages reference. Read are a message, a whole response, and a list of
+messages. A response is cut in two: ``Turn.message`` is what may be sent back (the API refuses the
+fields that only a response has), ``Turn.extra`` is the rest. Calls that the provider runs itself
+(``server_tool_use``, ``mcp_tool_use``) stay in the message and are no calls of the turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from toolflow.formats.anthropic_writer import ID_RULE, write
+from toolflow.formats.arguments import parse
+from toolflow.formats.base import Flaw, Format, Misfit, Path, flaw
+from toolflow.formats.history import Step, reviewed
+from toolflow.formats.plain import plain, plain_fields
+from toolflow.model import Call, Notice, Turn
+from toolflow.model.turn import EMPTY
+
+NAME = "anthropic"
+_OWN_BLOCKS = frozenset(
+    {
+        "tool_use",
+        "tool_result",
+        "thinking",
+        "redacted_thinking",
+        "server_tool_use",
+        "mcp_tool_use",
+        "mcp_tool_result",
+        "web_search_tool_result",
+    }
+)
+RESPONSE_FIELDS = frozenset(
+    {
+        "id",
+        "type",
+        "model",
+        "stop_reason",
+        "stop_sequence",
+        "stop_details",
+        "usage",
+        "container",
+        "context_management",
+    }
+)
+_BLOCK_FIELDS = frozenset({"type", "id", "name", "input"})
+_EMPTY_CALL = Call(0, "", "")
+_EMPTY_TURN = Turn("", (), NAME)
+
+
+def _recognise(data: Any) -> bool:
+    if isinstance(data, list):
+        return any(_is_anthropic(plain(item)) for item in data)
+    return _is_anthropic(data)
+
+
+def _is_anthropic(data: Any) -> bool:
+    if not isinstance(data, dict) or data.get("role") not in ("assistant", "user"):
+        return False
+    content = data.get("content")
+    if isinstance(data.get("tool_calls"), list | tuple) or not isinstance(content, list | tuple):
+        return False
+    kinds = [_type(plain(block)) for block in content]
+    if data.get("type") == "message":
+        return all(kind == "text" or not kind.startswith(("output_", "input_")) for kind in kinds)
+    return any(kind in _OWN_BLOCKS for kind in kinds)
+
+
+def _type(block: Any) -> str:
+    kind = block.get("type") if isinstance(block, dict) else None
+    return kind if isinstance(kind, str) else ""
+
+
+def _read(data: Any) -> list[Turn]:
+    flaws: list[Flaw] = []
+    turns = _read_list(data, flaws) if isinstance(data, list) else [read_message(data, (), flaws)]
+    if flaws:
+        raise Misfit(flaws)
+    return turns
+
+
+def _read_list(items: list[Any], flaws: list[Flaw]) -> list[Turn]:
+    steps = [Step(None)]
+    for index, raw in enumerate(items):
+        item = plain(raw)
+        if not isinstance(item, dict):
+            flaws.append(flaw((index,), item, "Use a message: an object with role and content."))
+        elif item.get("role") == "assistant":
+            steps.append(Step(read_message(item, (index,), flaws)))
+        else:
+            steps[-1].after.append(_marks(item.get("content")))
+    return reviewed(steps, one_message=True)
+
+
+def _marks(content: Any) -> list[str | None]:
+    """The ids of the results in a user message, ``None`` for each other block."""
+    if not isinstance(content, list | tuple):
+        return [None]
+    marks: list[str | None] = []
+    for raw in content:
+        block = plain(raw)
+        result = _type(block) == "tool_result"
+        marks.append(_text(block.get("tool_use_id")) if result else None)
+    return marks
+
+
+def read_message(data: Any, path: Path, flaws: list[Flaw]) -> Turn:
+    """A turn of one assistant message or response; what cannot be read is put to the flaws."""
+    data = plain(data)
+    if not isinstance(data, dict):
+        flaws.append(flaw(path, data, "Use a message: an object with role and content."))
+        return _EMPTY_TURN
+    if data.get("role") != "assistant":
+        flaws.append(flaw((*path, "role"), data.get("role"), "Use an assistant message."))
+        return _EMPTY_TURN
+    whole = plain_fields(data, "content")
+    content = whole.get("content")
+    if isinstance(content, str):
+        content = []
+    if not isinstance(content, list):
+        flaws.append(flaw((*path, "content"), content, "Use text or a list of blocks."))
+        content = []
+    calls = _read_calls(content, (*path, "content"), flaws)
+    message, extra = _split(whole)
+    message_id = whole.get("id")
+    return Turn(
+        id="",
+        calls=calls,
+        format=NAME,
+        message=message,
+        message_id=message_id if isinstance(message_id, str) else None,
+        notices=tuple(_oddities(whole, calls)),
+        extra=extra,
+    )
+
+
+def _split(whole: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What may be sent back, and what only a response has."""
+    extra = {key: value for key, value in whole.items() if key in RESPONSE_FIELDS}
+    if not extra:
+        return whole, extra
+    return {key: value for key, value in whole.items() if key not in RESPONSE_FIELDS}, extra
+
+
+def _read_calls(content: list[Any], path: Path, flaws: list[Flaw]) -> tuple[Call, ...]:
+    calls: list[Call] = []
+    for place, block in enumerate(content):
+        if not isinstance(block, dict):
+            flaws.append(flaw((*path, place), block, "Use a block: an object with a type."))
+        elif block.get("type") == "tool_use":
+            calls.append(_read_call(len(calls), block, (*path, place), flaws))
+    return tuple(calls)
+
+
+def _read_call(index: int, block: dict[str, Any], path: Path, flaws: list[Flaw]) -> Call:
+    args, raw, problem = parse(block.get("input"))
+    call_id, name = block.get("id"), block.get("name")
+    if type(call_id) is not str or type(name) is not str:
+        for key, value in (("id", call_id), ("name", name)):
+            if value is not None and not isinstance(value, str):
+                flaws.append(flaw((*path, key), value, "Use text."))
+        call_id, name = _text(call_id), _text(name)
+    extra = EMPTY
+    if len(block) > 4:
+        extra = {key: value for key, value in block.items() if key not in _BLOCK_FIELDS}
+    return Call(index, call_id, name, args, raw, problem, extra)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _oddities(whole: dict[str, Any], calls: tuple[Call, ...]) -> Iterator[Notice]:
+    ended = whole.get("stop_reason")
+    if ended == "tool_use" and not calls:
+        text = "The message ended with 'tool_use', but holds no calls. There is nothing to run."
+        yield Notice("no_calls", text)
+    if ended == "max_tokens" and calls:
+        text = "The message was cut off at its token limit. Its last call may lack arguments."
+        yield Notice("cut_off", text)
+
+
+FORMAT = Format(
+    name=NAME,
+    about="a message or a list of messages with tool_use, tool_result or thinking blocks",
+    recognise=_recognise,
+    read=_read,
+    write=write,
+    id_rule=ID_RULE,
+)

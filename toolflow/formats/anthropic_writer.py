@@ -1,0 +1,86 @@
+"""Writes a turn and its outcomes as Anthropic messages (spec 3.1).
+
+One user message: the ``tool_result`` blocks first and in call order, then everything else. A
+result marked as an error may hold text only, so its pictures stand behind all results.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toolflow.formats.base import IdRule, Messages
+from toolflow.formats.results import is_error, picture_label, result_text, shown_images
+from toolflow.model import Call, Image, Outcome, Turn
+
+# The API's own pattern for `tool_use.id`; no limit of length is known.
+ID_RULE = IdRule(re.compile("[a-zA-Z0-9_-]+"), re.compile("[^a-zA-Z0-9_-]"))
+_NAME = re.compile("[a-zA-Z0-9_-]{1,128}")
+
+
+def write(
+    turn: Turn, outcomes: Sequence[Outcome], ids: Sequence[str], texts: Sequence[str]
+) -> Messages:
+    """Write a turn (see `toolflow.formats.write_turn`)."""
+    content = [_result(call_id, outcome) for call_id, outcome in zip(ids, outcomes, strict=True)]
+    for call, call_id, outcome in zip(turn.calls, ids, outcomes, strict=True):
+        if outcome.images and is_error(outcome) and (images := shown_images(outcome)):
+            label = picture_label(call_id, _valid_name(call.tool), len(images))
+            content.append(_text_block(label))
+            content += [_picture(image) for image in images]
+    content += [_text_block(text) for text in texts if text.strip()]
+    results = [{"role": "user", "content": content}] if content else []
+    return [_write_message(turn, ids)], results
+
+
+def _result(call_id: str, outcome: Outcome) -> dict[str, Any]:
+    text = result_text(outcome)
+    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call_id, "content": text}
+    if is_error(outcome):
+        block["is_error"] = True
+    elif outcome.images and (images := shown_images(outcome)):
+        said = [_text_block(text)] if text.strip() else []
+        block["content"] = [*said, *map(_picture, images)]
+    return block
+
+
+def _text_block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _picture(image: Image) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": image.media_type, "data": image.data}
+    return {"type": "image", "source": source}
+
+
+def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:
+    if turn.message is None:
+        pairs = zip(turn.calls, ids, strict=True)
+        blocks = [_mended({"type": "tool_use"}, call, call_id) for call, call_id in pairs]
+        return {"role": "assistant", "content": blocks}
+    message = dict(turn.message)
+    content = message.get("content")
+    if isinstance(content, list) and any(map(_needs_mending, turn.calls, ids)):
+        pairs = zip(turn.calls, ids, strict=True)
+        message["content"] = [
+            _mended(block, *next(pairs)) if block.get("type") == "tool_use" else block
+            for block in content
+        ]
+    return message
+
+
+def _needs_mending(call: Call, call_id: str) -> bool:
+    return call.id != call_id or call.problem is not None or not _NAME.fullmatch(call.tool)
+
+
+def _mended(block: Mapping[str, Any], call: Call, call_id: str) -> dict[str, Any]:
+    """A ``tool_use`` block that the API takes: its input must be an object."""
+    given = dict(call.args) if call.problem or "input" not in block else block["input"]
+    return {**block, "id": call_id, "name": _valid_name(call.tool), "input": given}
+
+
+def _valid_name(name: str) -> str:
+    if _NAME.fullmatch(name):
+        return name
+    return re.sub("[^a-zA-Z0-9_-]", "_", name.strip())[:128] or "unnamed"

@@ -1,0 +1,101 @@
+"""Whether the results in a list of messages stand where the provider wants them (spec 3.2).
+
+Counts are compared turn by turn: ids come back in later turns, so a set of all ids of a
+conversation would hide a call without a result.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from toolflow.formats.base import quoted
+from toolflow.model import Notice, Turn, call_names
+
+Marks = list[str | None]
+
+
+@dataclass(slots=True)
+class Step:
+    """An assistant message and what follows it, up to the next one.
+
+    Attributes:
+        turn: The assistant message; ``None`` for what stands before the first one.
+        after: For each message that follows its parts in order: the id for a result, ``None`` for
+            anything else.
+    """
+
+    turn: Turn | None
+    after: list[Marks] = field(default_factory=list)
+
+
+def reviewed(steps: Sequence[Step], *, one_message: bool) -> list[Turn]:
+    """The turns of a list of messages, with notices about results that stand wrong.
+
+    The last turn has no notices where nothing follows it: it is the one to be run.
+
+    Args:
+        steps: The list, cut at its assistant messages.
+        one_message: Whether all results belong into one message, before anything else in it
+            (Anthropic), or into messages of their own, before any other message (Chat).
+    """
+    turns = []
+    strays: tuple[Notice, ...] = ()
+    for step in steps:
+        if step.turn is None:
+            strays = tuple(_surplus(Counter(_results(step.after)), Counter()))
+        elif step.after or strays:
+            found = (*strays, *_oddities(step.turn, step.after, one_message=one_message))
+            turns.append(
+                replace(step.turn, notices=step.turn.notices + found) if found else step.turn
+            )
+            strays = ()
+        else:
+            turns.append(step.turn)
+    return turns
+
+
+def _results(after: Sequence[Marks]) -> list[str]:
+    return [mark for marks in after for mark in marks if mark is not None]
+
+
+def _oddities(turn: Turn, after: Sequence[Marks], *, one_message: bool) -> Iterator[Notice]:
+    declared = Counter(call.id for call in turn.calls)
+    results = Counter(_results(after))
+    if after:
+        for call, name in zip(turn.calls, call_names(turn.calls), strict=True):
+            if results[call.id] < declared[call.id]:
+                message = f"Call {quoted(name)} has no result in the messages after it."
+                yield Notice("no_result", message, call=name)
+    yield from _surplus(results, declared)
+    if _are_apart(after, one_message=one_message):
+        place = "in the one message" if one_message else "in the messages"
+        yield Notice(
+            "results_apart", f"The results do not stand together {place} straight after the calls."
+        )
+    if one_message and any(None in marks[: _last_result(marks)] for marks in after):
+        yield Notice("results_not_first", "Other content stands before a result in its message.")
+
+
+def _surplus(results: Counter[str], declared: Counter[str]) -> Iterator[Notice]:
+    for name, count in results.items():
+        if name not in declared:
+            message = f"A result for {quoted(name)} belongs to no call of its turn."
+            yield Notice("result_without_call", message)
+        elif count > declared[name]:
+            message = f"Call {quoted(name)} has {count} results. The first is its own."
+            yield Notice("doubled_result", message, call=name)
+
+
+def _are_apart(after: Sequence[Marks], *, one_message: bool) -> bool:
+    having = [index for index, marks in enumerate(after) if _last_result(marks)]
+    if one_message:
+        return len(having) > 1 or having[:1] > [0]
+    flat = [mark for marks in after for mark in marks]
+    return None in flat[: _last_result(flat)]
+
+
+def _last_result(marks: Marks) -> int:
+    """How many parts stand up to and with the last result; 0 where there is none."""
+    return max((index + 1 for index, mark in enumerate(marks) if mark is not None), default=0)

@@ -1,0 +1,88 @@
+"""Writes a turn and its outcomes as Chat Completions messages (spec 3.1).
+
+One ``tool`` message a call, in call order; pictures stand after all of them, in one user message
+that says which call each belongs to, since a provider refuses anything between the results.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from toolflow.formats.base import IdRule, Messages
+from toolflow.formats.ids import SURROGATE
+from toolflow.formats.plain import plain
+from toolflow.formats.results import picture_label, result_text, shown_images
+from toolflow.model import Call, Outcome, Turn
+
+# The API's own limit: "string too long. Expected a string with maximum length 40".
+ID_RULE = IdRule(re.compile("[^\ud800-\udfff]+"), SURROGATE, 40)
+_NAME = re.compile("[^\\s\ud800-\udfff]+")
+_NAME_BAD = re.compile("[\\s\ud800-\udfff]")
+
+
+def write(
+    turn: Turn, outcomes: Sequence[Outcome], ids: Sequence[str], texts: Sequence[str]
+) -> Messages:
+    """Write a turn (see `toolflow.formats.write_turn`)."""
+    results: list[Any] = [
+        {"role": "tool", "tool_call_id": call_id, "content": _content(outcome)}
+        for call_id, outcome in zip(ids, outcomes, strict=True)
+    ]
+    pictures: list[Any] = []
+    for call, call_id, outcome in zip(turn.calls, ids, outcomes, strict=True):
+        if outcome.images and (images := shown_images(outcome)):
+            label = picture_label(call_id, _valid_name(call.tool), len(images))
+            pictures.append({"type": "text", "text": label})
+            pictures += [_picture(image.media_type, image.data) for image in images]
+    if pictures:
+        results.append({"role": "user", "content": pictures})
+    results += [{"role": "user", "content": text} for text in texts]
+    return [_write_message(turn, ids)], results
+
+
+def _content(outcome: Outcome) -> str:
+    text = result_text(outcome)
+    if not text and outcome.images:
+        return "The picture follows after the results."
+    return text
+
+
+def _picture(media_type: str, data: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}}
+
+
+def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:
+    if turn.message is None:
+        blocks = [_block(call, call_id) for call, call_id in zip(turn.calls, ids, strict=True)]
+        return {"role": "assistant", "content": None, "tool_calls": blocks}
+    message = dict(turn.message)
+    pairs = zip(turn.calls, ids, strict=True)
+    if any(call.id != new or not _NAME.fullmatch(call.tool) for call, new in pairs):
+        blocks = message["tool_calls"]
+        message["tool_calls"] = [
+            _mended(block, call, call_id)
+            for block, call, call_id in zip(blocks, turn.calls, ids, strict=True)
+        ]
+    return message
+
+
+def _block(call: Call, call_id: str) -> dict[str, Any]:
+    arguments = call.raw if call.raw is not None else json.dumps(call.args, ensure_ascii=False)
+    return {
+        "id": call_id,
+        "type": "function",
+        "function": {"name": _valid_name(call.tool), "arguments": arguments},
+    }
+
+
+def _mended(block: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]:
+    part = "custom" if call.extra.get("type") == "custom" else "function"
+    return {**block, "id": call_id, part: {**plain(block[part]), "name": _valid_name(call.tool)}}
+
+
+def _valid_name(name: str) -> str:
+    """A tool name without blanks and halves of characters; the provider refuses those."""
+    return name if _NAME.fullmatch(name) else _NAME_BAD.sub("_", name.strip()) or "unnamed"

@@ -1,0 +1,198 @@
+"""The formats by name, and the functions that read and write with them.
+
+A new format is a module with a `Format` value and one entry here. The order is the order of
+detection: a format whose marks are more telling stands before one that it could be taken for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from toolflow.errors import Problem, TurnError, UsageError
+from toolflow.formats import anthropic, calls, openai_chat
+from toolflow.formats.base import Format, Misfit, Path, Where, quoted, shown
+from toolflow.formats.ids import SURROGATE, valid_ids
+from toolflow.formats.plain import plain
+from toolflow.formats.results import check_outcomes
+from toolflow.model import Outcome, Turn
+
+_IN_ORDER = (calls.FORMAT, anthropic.FORMAT, openai_chat.FORMAT)
+
+FORMATS: Mapping[str, Format] = MappingProxyType({form.name: form for form in _IN_ORDER})
+"""Every wire format by its name, in the order of detection."""
+
+
+def detect(data: Any) -> str:
+    """Tell the format of a message, a response or a list of messages.
+
+    Args:
+        data: A JSON-like value or an object of a provider's SDK.
+
+    Returns:
+        The format's name.
+
+    Raises:
+        TurnError: If it is none of the known formats; says what was looked for.
+    """
+    return find_format(plain(data), None).name
+
+
+def find_format(data: Any, name: str | None) -> Format:
+    """The format that is asked for, else the first that recognises the data (see `detect`).
+
+    Raises:
+        UsageError: If there is no format of that name.
+        TurnError: If no format recognises the data.
+    """
+    if name is not None:
+        return format_named(name)
+    try:
+        for form in FORMATS.values():
+            if form.recognise(data):
+                return form
+    except RecursionError:
+        raise TurnError(Problem("The message is nested too deeply.", "<message>")) from None
+    looked_for = "; ".join(f"{form.name} ({form.about})" for form in FORMATS.values())
+    raise TurnError(
+        Problem(
+            f"The format cannot be told from {shown(data)}. Looked for: {looked_for}."
+            " Give one of these, or name the format.",
+            "<message>",
+            code="unknown_format",
+        )
+    )
+
+
+def format_named(name: str) -> Format:
+    """The format of that name.
+
+    Raises:
+        UsageError: If there is none.
+    """
+    form = FORMATS.get(name)
+    if form is None:
+        known = ", ".join(sorted(FORMATS))
+        raise UsageError(f"format is {quoted(name)}. Use one of {known}.")
+    return form
+
+
+def read_turn(message: Any, *, format: str | None = None, turn_id: str = "turn-1") -> Turn:  # noqa: A002  # the option's name everywhere
+    """Read the turn of an assistant message (spec 3.1).
+
+    Args:
+        message: One assistant message, a whole response, or a list of messages, of which the last
+            assistant message is read; as JSON-like values or as objects of a provider's SDK.
+        format: The name of its format; detected where it is not given.
+        turn_id: The name that the turn gets.
+
+    Returns:
+        The turn. A message without calls gives a turn without calls.
+
+    Raises:
+        TurnError: If the format cannot be told, or the message does not have its shape.
+        UsageError: If there is no format of that name.
+    """
+    turns = read_all(message, format, where=None)
+    if not turns:
+        text = f"There is no assistant message in {shown(plain(message))}. Give at least one."
+        raise TurnError(Problem(text, "<message>"))
+    return named(turns[-1], turn_id)
+
+
+def read_turns(data: Any, *, format: str | None = None) -> tuple[Turn, ...]:  # noqa: A002  # as above
+    """Read every assistant message that has calls.
+
+    Args:
+        data: A message, a response, or a list of messages (see `read_turn`).
+        format: The name of its format; detected where it is not given.
+
+    Returns:
+        The turns in order, named ``turn-1``, ``turn-2`` ...
+
+    Raises:
+        TurnError: If the format cannot be told, or a message does not have its shape.
+        UsageError: If there is no format of that name.
+    """
+    return numbered(read_all(data, format, where=None))
+
+
+def read_all(data: Any, name: str | None, where: Where | None) -> list[Turn]:
+    """Every assistant message as a turn without a name, also those without calls.
+
+    Args:
+        data: JSON-like values or SDK objects.
+        name: The format's name, or ``None``.
+        where: Makes a `Problem` of a path and a sentence, or ``None``.
+
+    Raises:
+        TurnError: If it cannot be read.
+    """
+    whole = plain(data)
+    above: Path = ()
+    if isinstance(whole, dict) and _is_request(whole):
+        above, whole = ("messages",), plain(whole["messages"])
+    form = find_format(whole, name)
+    try:
+        return form.read(whole)
+    except Misfit as misfit:
+        make = where or (lambda _, message: Problem(message, f"<{form.name}>"))
+        problems = [make((*above, *flaw.path), flaw.message) for flaw in misfit.flaws]
+    except RecursionError:
+        problems = [Problem("The message is nested too deeply.", f"<{form.name}>")]
+    raise TurnError(sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
+
+
+def _is_request(data: dict[str, Any]) -> bool:
+    """Whether it is the body of a request, or another object around a list of messages."""
+    inside = isinstance(data.get("messages"), list | tuple)
+    return inside and not any(key in data for key in ("role", "choices", "calls"))
+
+
+def numbered(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The turns that have calls, named by their order."""
+    having = [turn for turn in turns if turn.calls]
+    return tuple(named(turn, f"turn-{number}") for number, turn in enumerate(having, 1))
+
+
+def named(turn: Turn, name: str) -> Turn:
+    """The turn under a name, which its notices get too."""
+    notices = tuple(replace(notice, turn=name) for notice in turn.notices)
+    return replace(turn, id=name, notices=notices)
+
+
+def written_ids(turn: Turn) -> tuple[str, ...]:
+    """The ids under which a turn is written back, in call order (spec 3.4).
+
+    Args:
+        turn: Any turn.
+
+    Returns:
+        One id a call: its own where the provider takes it, else a rewritten one.
+    """
+    rule = format_named(turn.format).id_rule
+    return valid_ids([call.id for call in turn.calls], rule)
+
+
+def write_turn(
+    turn: Turn, outcomes: Sequence[Outcome], *, texts: Sequence[str] = ()
+) -> tuple[list[Any], list[Any]]:
+    """Write a turn and its outcomes in the form of its provider (spec 3.1).
+
+    Args:
+        turn: The turn. Where its ``message`` is ``None``, one is made from its calls.
+        outcomes: Exactly one a call, in call order.
+        texts: What the user says after the results.
+
+    Returns:
+        The assistant message (a list of one) and the messages of the results. Both share parts
+        with ``turn.message``: copy them before changing what is inside.
+
+    Raises:
+        UsageError: If the outcomes are not one a call, or hold what JSON cannot.
+    """
+    check_outcomes(turn, outcomes)
+    whole = [SURROGATE.sub("\ufffd", text) for text in texts]
+    return format_named(turn.format).write(turn, outcomes, written_ids(turn), whole)

@@ -1,0 +1,147 @@
+"""A session log as a file: records one by one, and what could not be read (spec 3.2, 16).
+
+Lines are read one at a time, so that memory grows with what a reader keeps and not with the file.
+A file that begins with ``[`` is one JSON document; its items are its records.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from toolflow.errors import Problem, TurnError
+from toolflow.formats.base import printable
+
+MAX_LINE = 64 * 1024 * 1024
+MAX_DOCUMENT = 256 * 1024 * 1024
+_HEAD = 32
+_BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class Record(NamedTuple):
+    """One line of a log, or one item of a log that is a JSON list.
+
+    Attributes:
+        number: The line, or the item's place, counted from 1.
+        value: What it holds; ``None`` where it could not be read.
+        fault: Why it could not be read, or ``None``.
+    """
+
+    number: int
+    value: Any
+    fault: str | None = None
+
+
+@dataclass(frozen=True)
+class Log:
+    """A session log.
+
+    Attributes:
+        path: Where it is.
+        is_list: Whether it begins like one JSON list; else it is JSON lines.
+    """
+
+    path: Path
+    is_list: bool
+
+    @classmethod
+    def open(cls, path: str | Path) -> Log:
+        """Look at a file.
+
+        Raises:
+            TurnError: If it cannot be read.
+        """
+        place = Path(path)
+        with _told(place), place.open("rb") as file:
+            start = file.read(4096)
+        if start.startswith(_UTF16):
+            raise TurnError(_problem(place, "The file is UTF-16. Save it as UTF-8."))
+        return cls(place, start.removeprefix(_BOM).lstrip()[:1] == b"[")
+
+    def head(self) -> tuple[Any, ...]:
+        """The first records that can be read: enough to tell the format."""
+        return tuple(r.value for r in islice(self.records(), _HEAD) if r.fault is None)
+
+    def records(self) -> Iterator[Record]:
+        """Every record in order, also those that cannot be read. Blank lines are left out.
+
+        Raises:
+            TurnError: If the file cannot be read, or is a JSON list with a mistake.
+        """
+        with _told(self.path), self.path.open("rb") as file:
+            yield from self._items(file) if self.is_list else _lines(file)
+
+    def _items(self, file: BinaryIO) -> Iterator[Record]:
+        text = file.read(MAX_DOCUMENT + 1)
+        if len(text) > MAX_DOCUMENT:
+            raise TurnError(_problem(self.path, "The list is larger than 256 MiB. Use JSON lines."))
+        record = _parsed(1, text.removeprefix(_BOM))
+        if record.fault is None:
+            for number, item in enumerate(record.value, 1):
+                yield Record(number, item)
+            return
+        file.seek(0)  # lines, of which the first is a list, or a torn one that looks like it
+        if not any(isinstance(line.value, dict) for line in _lines(file)):
+            raise TurnError(_problem(self.path, f"The list cannot be read: {record.fault}."))
+        file.seek(0)
+        yield from _lines(file)
+
+
+class _told:  # noqa: N801  # reads as a word: `with _told(path)`
+    """Maps the errors of the file system to ours."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            reason = error.strerror or type(error).__name__
+            raise TurnError(_problem(self.path, f"The file cannot be read: {reason}.")) from error
+        if isinstance(error, ValueError):  # a path with a NUL character
+            raise TurnError(_problem(self.path, "The path cannot be used.")) from error
+
+
+def _problem(path: Path, message: str) -> Problem:
+    return Problem(message, printable(path))
+
+
+def _lines(file: BinaryIO) -> Iterator[Record]:
+    number = 0
+    while line := file.readline(MAX_LINE):
+        number += 1
+        if len(line) == MAX_LINE and not line.endswith(b"\n"):
+            while (more := file.readline(MAX_LINE)) and not more.endswith(b"\n"):
+                pass
+            yield Record(number, None, "it is longer than 64 MiB")
+            continue
+        if number == 1:
+            line = line.removeprefix(_BOM)
+        if line := line.rstrip():
+            yield _parsed(number, line)
+
+
+def _place(error: json.JSONDecodeError) -> str:
+    return f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
+
+
+def _parsed(number: int, text: bytes) -> Record:
+    try:
+        return Record(number, json.loads(text.decode()))
+    except UnicodeDecodeError as error:
+        return Record(number, None, f"it is not UTF-8 (byte {error.start})")
+    except json.JSONDecodeError as error:
+        if b"\0" in text:
+            return Record(number, None, "it holds NUL bytes")
+        return Record(number, None, f"it is not JSON ({_place(error)})")
+    except RecursionError:
+        return Record(number, None, "it is nested too deeply")
+    except ValueError:
+        return Record(number, None, "it holds a number of too many digits")

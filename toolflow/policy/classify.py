@@ -1,0 +1,270 @@
+"""Classification: what each call of a turn may do, decided before anything runs (spec 3, 4).
+
+The order is the order of trust: who is called (ids, arguments, the tool's name), then what is
+allowed (the first rule that matches), then how (verdict, keys, terms). Each step that fails
+settles the call with a sentence for the model; nothing here raises for what a model wrote.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, NoReturn
+
+from toolflow.errors import ToolflowError
+from toolflow.model import Call, CallPlan, Catalog, Notice, ToolSpec, Turn, Verdict
+from toolflow.model.tool import Args
+from toolflow.model.turn import EMPTY
+from toolflow.policy.expressions import Names
+from toolflow.policy.identify import Tool, find_tool, no_such_tool, renamed_arguments
+from toolflow.policy.keyfilters import KeyFilters
+from toolflow.policy.keys import declared_keys, discard, template_keys
+from toolflow.policy.rules import Rule
+from toolflow.policy.safety import condition, in_doubt, verdict_of
+from toolflow.policy.settings import Settings
+from toolflow.policy.terms import SharedTerms
+from toolflow.policy.texts import Texts
+
+
+class Draft(NamedTuple):
+    """A call as it comes: what is known of it before any decision."""
+
+    place: int
+    name: str
+    id: str
+    tool: str
+    args: Args
+
+
+class Known(NamedTuple):
+    """What is the same for all calls of one tool in one turn.
+
+    Attributes:
+        tool: The tool that its name means.
+        server: Its MCP server, or ``None``.
+        trusted: Whether the policy trusts the server's hints.
+        rules: The rules that may be about it, in the order in which they are tried.
+        plain: Whether no rule of these looks at the call.
+    """
+
+    tool: Tool
+    server: str | None
+    trusted: bool
+    rules: tuple[Rule, ...]
+    plain: bool
+
+
+class Settled(Exception):  # noqa: N818 - no error: the way out of classification for a call
+    """The call is answered without running.
+
+    Args:
+        status: The status of its outcome.
+        reason: The sentence for the model.
+        rule: The rule that said so, or ``None``.
+    """
+
+    def __init__(self, status: str, reason: str, rule: Rule | None = None) -> None:
+        super().__init__(reason)
+        index, line = (None, None) if rule is None else (rule.index, rule.line)
+        self.verdict = Verdict("settled", reason, index, line, status)
+
+
+def settle(status: str, reason: str, rule: Rule | None = None) -> NoReturn:
+    """Leave classification with an answer: see `Settled`."""
+    raise Settled(status, reason, rule)
+
+
+class Classifier:
+    """Classifies the calls of one turn.
+
+    Args:
+        settings: The policy.
+        turn: The turn.
+        catalog: The tools that are there; ``None``: nobody knows which.
+        cwd: The folder that relative paths start from; the process's own by default.
+        terms: Makes and shares the terms of calls.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        turn: Turn,
+        catalog: Catalog | None,
+        cwd: str | None,
+        terms: SharedTerms,
+    ) -> None:
+        self.settings = settings
+        self.catalog = catalog
+        self.notices: list[Notice] = []
+        self._terms = terms
+        self._texts = Texts(settings.redactor)
+        self._known: dict[str, Known] = {}
+        filters = KeyFilters(cwd, settings.paths)
+        self._names: dict[str, Any] = {
+            "cwd": filters.cwd,
+            "turn": {
+                "id": turn.id,
+                "message_id": turn.message_id,
+                "source": turn.source,
+                "format": turn.format,
+            },
+            "_keys": filters,
+        }
+
+    def classify(self, call: Call, name: str, call_id: str, id_fault: str | None) -> CallPlan:
+        """Classify one call.
+
+        Args:
+            call: The call as read.
+            name: Its name in the turn.
+            call_id: Its id, made unique where the policy says so.
+            id_fault: Why its id cannot be used, or ``None``.
+        """
+        known = self._known.get(call.tool)
+        if known is None:
+            tool = find_tool(call.tool, self.catalog, self.settings.aliases)
+            known = self._known[call.tool] = self._look_up(tool)
+        if known.tool.notice is not None:
+            self.notices.append(Notice(*known.tool.notice, call=name))
+        draft = Draft(call.index, name, call_id, known.tool.name, call.args)
+        try:
+            if id_fault is not None:
+                settle("invalid_id", id_fault)
+            if call.problem is not None:
+                settle("invalid_arguments", call.problem)
+            return self._plan(draft, known)
+        except Settled as settled:
+            return self._settled(draft, settled)
+
+    def again(self, call: CallPlan, args: Args) -> CallPlan:
+        """Classify a call whose arguments or whose tool may have changed (spec 6.4).
+
+        Args:
+            call: The call as classified before.
+            args: Its arguments now.
+        """
+        tool = Tool(call.tool)
+        if self.catalog is not None:
+            spec = self.catalog.find(call.tool)
+            tool = Tool(call.tool, spec, None, no_such_tool(call.tool, self.catalog, spec))
+        draft = Draft(call.index, call.name, call.id, call.tool, args)
+        try:
+            return self._plan(draft, self._look_up(tool))
+        except Settled as settled:
+            return self._settled(draft, settled)
+
+    def _look_up(self, tool: Tool) -> Known:
+        server = None if tool.spec is None else tool.spec.server
+        rules = self.settings.book.about(tool.name, server)
+        trusted = server is not None and server in self.settings.trusted
+        return Known(tool, server, trusted, rules, all(rule.plain for rule in rules))
+
+    def _settled(self, draft: Draft, settled: Settled) -> CallPlan:
+        label = self._texts.plain_label(draft.tool, draft.args)
+        return CallPlan(*draft, settled.verdict, label=label)
+
+    def _plan(self, draft: Draft, known: Known) -> CallPlan:
+        tool, spec = known.tool.name, known.tool.spec
+        if known.tool.unknown is not None:
+            settle("unknown_tool", known.tool.unknown)
+        args = draft.args if known.plain else self._renamed(draft, known)
+        parsed = args if spec is None or spec.parse is None else _parsed(spec, args)
+        names: Names = EMPTY
+        if not known.plain:
+            names = {**self._names, "args": parsed, "tool": tool, "server": known.server}
+        rule, doubt = _first_match(known.rules, names)
+        if rule is not None and rule.deny is not None:
+            settle("denied", self._texts.denial(rule, doubt, names), rule)
+        if rule is not None and doubt is not None:
+            verdict = in_doubt(rule, doubt)
+        else:
+            verdict = verdict_of(rule, spec, parsed, names, trusted=known.trusted)
+        reads, writes = _keys(rule, spec, parsed, names)
+        label = self._texts.label(rule, tool, args, names)
+        return CallPlan(
+            draft.place,
+            draft.name,
+            draft.id,
+            tool,
+            args,
+            verdict,
+            reads,
+            writes,
+            self._terms.of(rule, tool, spec),
+            None if rule is None or rule.ask is None else self._texts.question(rule, label, names),
+            label,
+            parsed,
+        )
+
+    def _renamed(self, draft: Draft, known: Known) -> Args:
+        args = draft.args
+        for rule in known.rules:
+            renamed = renamed_arguments(args, known.tool.spec, rule.argument_aliases)
+            if renamed is not args:
+                said = f"Arguments were renamed, as {rule.name} says: {', '.join(renamed)}."
+                self.notices.append(Notice("argument_alias", said, call=draft.name))
+                args = renamed
+        return args
+
+
+def _parsed(spec: ToolSpec, args: Args) -> Args:
+    assert spec.parse is not None
+    try:
+        parsed = spec.parse(args)
+    except (ValueError, RecursionError) as error:
+        raise Settled("invalid_arguments", str(error) or "The arguments are not valid.") from error
+    except Exception as error:
+        said = f"The arguments could not be checked: {type(error).__name__}: {error}"
+        raise Settled("failed", said) from error
+    given: object = parsed
+    if isinstance(given, Mapping):
+        return given
+    if inspect.isawaitable(given):
+        discard(given)
+    raise Settled("failed", "The arguments could not be checked: the check gives no arguments.")
+
+
+def _first_match(rules: tuple[Rule, ...], names: Names) -> tuple[Rule | None, str | None]:
+    """The first rule that matches or may match, and in the latter case why that is not known."""
+    for rule in rules:
+        found = True if rule.when is None else condition(rule.when, names)
+        if found is True:
+            return rule, None
+        if found is not False:
+            return rule, found
+    return None, None
+
+
+def _keys(
+    rule: Rule | None, spec: ToolSpec | None, parsed: Args, names: Names
+) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Keys read and keys written; a key that is both is written."""
+    by_rule = rule is not None and not (rule.reads is None and rule.writes is None)
+    if not by_rule and (spec is None or (spec.reads is None and spec.writes is None)):
+        return None, None
+    try:
+        reads = _one_side("reads", rule, spec, parsed, names)
+        writes = _one_side("writes", rule, spec, parsed, names)
+    except ToolflowError as error:
+        said = f"Could not tell what the call changes: {str(error).rstrip('.')}."
+        raise Settled("failed", said, rule) from error
+    if reads and writes:
+        written = frozenset(writes)
+        reads = tuple(key for key in reads if key not in written)
+    return reads, writes
+
+
+def _one_side(
+    side: Literal["reads", "writes"],
+    rule: Rule | None,
+    spec: ToolSpec | None,
+    parsed: Args,
+    names: Names,
+) -> tuple[str, ...] | None:
+    if rule is not None:
+        templates = rule.reads if side == "reads" else rule.writes
+        if templates is not None:
+            return template_keys(templates, names)
+    if spec is None:
+        return None
+    return declared_keys(spec.reads if side == "reads" else spec.writes, parsed)

@@ -1,0 +1,184 @@
+"""From the text of an expression to functions. Only loaded where a text holds ``{{``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
+
+from toolflow.policy.expressions import Evaluate, ExpressionError, Names
+from toolflow.policy.sandbox import ENVIRONMENT, expression_function, filters_in
+
+# What compiling raises for text that is too large or nested too deep for Python's own compiler.
+_TOO_MUCH = (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError)
+_COMPARE: dict[str, Callable[[Callable[[], Any], Callable[[], Any]], Any]] = {
+    "eq": lambda left, right: left() == right(),
+    "ne": lambda left, right: left() != right(),
+    "in": lambda item, items: item() in items(),
+    "notin": lambda item, items: item() not in items(),
+}
+_OWN = frozenset({"file_key", "dir_key", "host_key"})
+
+
+def compile_parts(text: str, names: frozenset[str]) -> tuple[str | Evaluate, ...]:
+    """Compile the parts of a text.
+
+    Args:
+        text: The text.
+        names: The names that its expressions may use.
+
+    Returns:
+        Plain text and functions, in order.
+
+    Raises:
+        ExpressionError: If the text cannot be compiled.
+    """
+    try:
+        tree = ENVIRONMENT.parse(text)
+        parts = [_part(node) for output in tree.body for node in _output(output)]
+        _check_names(tree, names)
+    except TemplateSyntaxError as error:
+        place = f" (line {error.lineno} of it)" if error.lineno > 1 else ""
+        said = (error.message or "the syntax is wrong").rstrip(".")
+        raise ExpressionError(f"It cannot be read{place}: {said}.") from error
+    except TemplateError as error:
+        raise ExpressionError(f"It cannot be read: {error}.") from error
+    except _TOO_MUCH as error:
+        raise ExpressionError("It cannot be read: it is too large or too deep.") from error
+    return tuple(parts) or ("",)
+
+
+def _output(node: nodes.Node) -> list[nodes.Expr]:
+    if isinstance(node, nodes.Output):
+        return node.nodes
+    raise ExpressionError(
+        f"It holds a {type(node).__name__.lower()} statement. "
+        "Use expressions {{ ... }} only; 'a if b else c' chooses."
+    )
+
+
+def _check_names(tree: nodes.Template, names: frozenset[str]) -> None:
+    allowed = names | set(ENVIRONMENT.globals)
+    for node in tree.find_all(nodes.Name):
+        if node.name not in allowed:
+            known = ", ".join(sorted(names))
+            raise ExpressionError(f"The name {node.name!r} is not known. Use {known}.")
+
+
+def _part(node: nodes.Expr) -> str | Evaluate:
+    if isinstance(node, nodes.TemplateData):
+        return node.data
+    chain = _chain(node)
+    evaluate = chain if chain is not None else expression_function(node)
+    return _defined(evaluate, _spelled(node))
+
+
+def _defined(evaluate: Evaluate, spelled: str) -> Evaluate:
+    def defined(names: Names) -> Any:
+        value = evaluate(names)
+        if isinstance(value, Undefined):
+            if spelled:
+                raise ExpressionError(f"{spelled} is not there")
+            str(value)  # a strict undefined value raises here, with its own words
+        if isinstance(value, str) and type(value) is not str:
+            return str.__str__(value)  # marked-up text of Jinja's is text
+        return value
+
+    return defined
+
+
+def _chain(node: nodes.Expr) -> Evaluate | None:
+    """Closures for the plainest expressions; ``None`` for all others, which Jinja2 evaluates."""
+    if isinstance(node, nodes.Const):
+        return _constant(node.value)
+    if isinstance(node, nodes.Name):
+        name = node.name
+        return None if name in ENVIRONMENT.globals else lambda names: names[name]
+    if isinstance(node, nodes.Getattr):
+        return _item(node.node, node.attr)
+    if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const):
+        key = node.arg.value
+        return _item(node.node, key) if isinstance(key, str) else None
+    if isinstance(node, nodes.Filter) and node.name in _OWN and node.node is not None:
+        plain = not (node.args or node.kwargs or node.dyn_args or node.dyn_kwargs)
+        return _filter(node.node, node.name) if plain else None
+    return _logic(node)
+
+
+def _logic(node: nodes.Expr) -> Evaluate | None:
+    """Closures for comparisons, ``and``, ``or`` and ``not``: what most conditions are made of."""
+    if isinstance(node, nodes.List | nodes.Tuple):
+        values = [item.value for item in node.items if isinstance(item, nodes.Const)]
+        made = values if isinstance(node, nodes.List) else tuple(values)
+        return _constant(made) if len(values) == len(node.items) else None
+    if isinstance(node, nodes.Not):
+        return _combined(lambda value, _: not value(), node.node, node.node)
+    if isinstance(node, nodes.And):
+        return _combined(lambda left, right: left() and right(), node.left, node.right)
+    if isinstance(node, nodes.Or):
+        return _combined(lambda left, right: left() or right(), node.left, node.right)
+    if isinstance(node, nodes.Compare) and len(node.ops) == 1:
+        compare = _COMPARE.get(node.ops[0].op)
+        if compare is not None:
+            return _combined(compare, node.expr, node.ops[0].expr)
+    return None
+
+
+def _combined(
+    join: Callable[[Callable[[], Any], Callable[[], Any]], Any], left: nodes.Expr, right: nodes.Expr
+) -> Evaluate | None:
+    """A closure over two values, each worked out when it is asked for."""
+    first, second = _value(left), _value(right)
+    if first is None or second is None:
+        return None
+    return lambda names: join(lambda: first(names), lambda: second(names))
+
+
+def _value(node: nodes.Expr) -> Evaluate | None:
+    """A closure that gives a value or raises, never an undefined one."""
+    inner = _chain(node)
+    return None if inner is None else _defined(inner, _spelled(node))
+
+
+def _constant(value: Any) -> Evaluate:
+    return lambda _names: value
+
+
+def _item(node: nodes.Expr, key: str) -> Evaluate | None:
+    """``node.key`` and ``node["key"]``: an item of a mapping, else what Jinja2 says."""
+    inner = _chain(node)
+    if inner is None:
+        return None
+    outer, whole = _spelled(node), f"{_spelled(node)}.{key}"
+
+    def item(names: Names) -> Any:
+        value = inner(names)
+        if isinstance(value, Mapping):
+            try:
+                return value[key]
+            except KeyError:
+                pass
+        elif value is None:
+            raise ExpressionError(f"{outer} is null, so {whole} is not there")
+        return ENVIRONMENT.getattr(value, key)
+
+    return item
+
+
+def _filter(node: nodes.Expr, name: str) -> Evaluate | None:
+    value_of = _value(node)
+    if value_of is None:
+        return None
+    return lambda names: filters_in(names).apply(name, value_of(names))
+
+
+def _spelled(node: nodes.Expr) -> str:
+    """How a chain is written, such as ``args.path``; empty where it is no plain chain."""
+    if isinstance(node, nodes.Name):
+        return node.name
+    if isinstance(node, nodes.Getattr):
+        return f"{_spelled(node.node)}.{node.attr}"
+    if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const):
+        return f"{_spelled(node.node)}[{node.arg.value!r}]"
+    return ""

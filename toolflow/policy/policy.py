@@ -1,0 +1,200 @@
+"""The policy: loaded once, then asked for every turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from toolflow.errors import PolicyError, Problem, UsageError
+from toolflow.model import Batch, CallPlan, Catalog, Limits, Turn, call_names
+from toolflow.model.digest import digest
+from toolflow.policy.classify import Classifier
+from toolflow.policy.identify import faulty_ids, renumbered
+from toolflow.policy.settings import Settings, settings_of
+from toolflow.policy.terms import SharedTerms
+from toolflow.yamlio import Document, dump, load, load_file, of_value, validate
+
+if TYPE_CHECKING:
+    from toolflow.policy.redact import Redactor
+    from toolflow.policy.schema import CasePart, PolicyFile
+
+_STAYS = "it was exclusive before it was changed, and stays so"
+PolicySource = str | Path | Mapping[str, Any] | Document | None
+
+
+class Policy:
+    """The rules of one policy file, ready to classify turns. Make one with `load_policy`.
+
+    Attributes:
+        source: The file's name, or a word such as ``<policy>``.
+        text: The policy as YAML text, or ``None`` for the empty policy.
+        digest: A name for what it says; comments and layout do not change it.
+        settings: What it says, as values.
+        cases: Its own tests.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        source: str = "<none>",
+        text: str | None = None,
+        digest: str = "",
+        cases: Sequence[CasePart] = (),
+    ) -> None:
+        self.settings = settings or Settings()
+        self.source = source
+        self.text = text
+        self.digest = digest
+        self.cases = tuple(cases)
+        self._terms = SharedTerms(self.settings)
+
+    @property
+    def limits(self) -> Limits:
+        """Bounds of a run."""
+        return self.settings.limits
+
+    @property
+    def ids(self) -> Literal["strict", "renumber"]:
+        """What happens to empty and doubled call ids."""
+        return self.settings.ids
+
+    @property
+    def approvals(self) -> Literal["inline", "first"]:
+        """When questions are asked."""
+        return self.settings.approvals
+
+    @property
+    def redactor(self) -> Redactor:
+        """What masks the secrets that the policy names."""
+        return self.settings.redactor
+
+    def classify(
+        self, turn: Turn, catalog: Catalog | None = None, *, cwd: str | None = None
+    ) -> Batch:
+        """Decide about every call of a turn.
+
+        Args:
+            turn: The turn.
+            catalog: The tools that are there. ``None`` means that nobody knows which there are,
+                as with a log: then no call is settled as unknown.
+            cwd: The folder that relative paths start from; the process's own by default.
+
+        Returns:
+            The batch: each call with its verdict, keys and terms, in call order.
+
+        Raises:
+            UsageError: If the current folder is gone and no other is given.
+        """
+        names = call_names(turn.calls)
+        faults = faulty_ids(turn)
+        ids = [call.id for call in turn.calls]
+        classifier = Classifier(self.settings, turn, catalog, cwd, self._terms)
+        if faults and self.ids == "renumber":
+            faults = {}
+            ids, notices = renumbered(turn.calls, names)
+            classifier.notices += notices
+        calls = tuple(
+            classifier.classify(call, name, call_id, faults.get(call.index))
+            for call, name, call_id in zip(turn.calls, names, ids, strict=True)
+        )
+        notices_made = tuple(classifier.notices)
+        return Batch(turn, calls, self.limits, self.approvals, self.digest, notices_made)
+
+    def reclassify(
+        self,
+        call: CallPlan,
+        turn: Turn,
+        args: Mapping[str, Any],
+        catalog: Catalog | None = None,
+        *,
+        cwd: str | None = None,
+    ) -> CallPlan:
+        """Decide again about a call whose arguments, or the tools, changed (spec 6.4).
+
+        Id, tool and name stay. An exclusive call stays exclusive, a settled one settled.
+
+        Args:
+            call: The call as classified before.
+            turn: Its turn.
+            args: Its arguments now.
+            catalog: The tools that are there now.
+            cwd: The folder that relative paths start from.
+
+        Returns:
+            The call with its new verdict, keys and terms.
+
+        Raises:
+            UsageError: As `classify`.
+        """
+        if call.verdict.kind == "settled":
+            return call
+        classifier = Classifier(self.settings, turn, catalog, cwd, self._terms)
+        new = classifier.again(call, args)
+        if call.verdict.kind == "exclusive" and new.verdict.kind == "safe":
+            return replace(new, verdict=replace(new.verdict, kind="exclusive", reason=_STAYS))
+        return new
+
+
+def load_policy(source: PolicySource | Policy) -> Policy:
+    """Load a policy.
+
+    Args:
+        source: A file; YAML text (it holds a line feed, or begins with ``{``); a mapping; a
+            document; or ``None`` for the empty policy, under which every call is exclusive that
+            its tool does not declare safe. A policy is given back as it is.
+
+    Returns:
+        The policy.
+
+    Raises:
+        PolicyError: With every problem of the file, each with its line and column.
+        UsageError: If the source is none of these.
+    """
+    if isinstance(source, Policy):
+        return source
+    if source is None:
+        return Policy(digest=digest({"version": 1}))
+    document = _document(source)
+    from toolflow.policy.schema import PolicyFile  # noqa: PLC0415 - loads pydantic, when needed
+
+    file = validate(document, PolicyFile, error=PolicyError)
+    if problems := _doubled_aliases(document, file):
+        raise PolicyError(problems)
+    return Policy(
+        settings_of(file, document),
+        source=document.source,
+        text=document.text or dump(document.value),
+        digest=digest(document.value),
+        cases=file.cases,
+    )
+
+
+def _document(source: object) -> Document:
+    if isinstance(source, Document):
+        return source
+    if isinstance(source, Mapping):
+        return of_value(source, source="<policy>", error=PolicyError)
+    if isinstance(source, Path):
+        return load_file(source, error=PolicyError)
+    if isinstance(source, str):
+        if "\n" in source or source.lstrip().startswith("{"):
+            return load(source, source="<policy>", error=PolicyError)
+        return load_file(source, error=PolicyError)
+    kind = type(source).__name__
+    raise UsageError(f"The policy is a {kind}. Use a path, YAML text, a mapping, or None.")
+
+
+def _doubled_aliases(document: Document, file: PolicyFile) -> list[Problem]:
+    """An alias that two rules declare for two tools."""
+    problems = []
+    seen: dict[str, str] = {}
+    for index, rule in enumerate(file.rules):
+        for alias in rule.aliases or ():
+            tool = rule.tool[0] if rule.tool else ""
+            if seen.setdefault(alias, tool) != tool:
+                said = f"{alias!r} is an alias of {seen[alias]!r} already. Use it for one tool."
+                problems.append(document.problem(("rules", index, "aliases"), said))
+    return problems

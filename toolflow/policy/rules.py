@@ -1,0 +1,138 @@
+"""Rules as the classifier uses them, and the book that finds the rules of a call.
+
+Which rules may be about a call depends on its tool and server only, so the book works that out
+once for each pair and remembers it: two hundred rules cost a call no more than two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import translate
+from typing import Final, Literal
+
+from toolflow.model import Verdict
+from toolflow.model.batch import Hold, OnError, Stop
+from toolflow.model.turn import EMPTY
+from toolflow.policy.expressions import Expression
+
+Condition = bool | Expression
+_REMEMBERED: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of a policy. A field that is ``None`` was left out.
+
+    Attributes:
+        index: Its place in the file, counted from 0.
+        line: Its line in the file, or ``None``.
+        tools: Names and patterns of tools, or ``None`` for all.
+        servers: Names and patterns of MCP servers, or ``None`` for all and none.
+        argument_aliases: Other names of arguments, each with the name that the tool knows.
+        when: The condition under which it holds.
+        safe: Whether the call may run beside other safe calls.
+        reads: Keys taken shared.
+        writes: Keys taken exclusively.
+        uses: Units of scarce resources.
+        timeout: Seconds; ``inf`` where the rule lifts the limit.
+        hold: How long keys are held.
+        ask: The question; ``True`` for one made from the call.
+        deny: The reason for refusing; ``True`` for one made from the rule.
+        stop: A stop point.
+        on_error: What a failure does to later calls.
+        idempotent: Whether twice is as good as once.
+        show: The label.
+    """
+
+    index: int
+    line: int | None = None
+    tools: tuple[str, ...] | None = None
+    servers: tuple[str, ...] | None = None
+    argument_aliases: Mapping[str, str] = EMPTY
+    when: Condition | None = None
+    safe: Condition | None = None
+    reads: tuple[Expression, ...] | None = None
+    writes: tuple[Expression, ...] | None = None
+    uses: Mapping[str, int] | None = None
+    timeout: float | None = None
+    hold: Hold = "call"
+    ask: Expression | Literal[True] | None = None
+    deny: Expression | Literal[True] | None = None
+    stop: Stop | None = None
+    on_error: OnError | None = None
+    idempotent: bool | None = None
+    show: Expression | None = None
+    verdict: Verdict | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        said = None
+        if isinstance(self.safe, bool):
+            kind: Literal["safe", "exclusive"] = "safe" if self.safe else "exclusive"
+            said = Verdict(kind, f"{self.name} says {kind}", self.index, self.line)
+        object.__setattr__(self, "verdict", said)
+
+    @property
+    def name(self) -> str:
+        """How people find the rule: ``rule 3 (line 14)``, counted from 1."""
+        place = "" if self.line is None else f" (line {self.line})"
+        return f"rule {self.index + 1}{place}"
+
+    @property
+    def plain(self) -> bool:
+        """Whether it says the same of all calls: nothing in it looks at the arguments."""
+        texts = (self.when, self.safe, self.ask, self.deny, self.show)
+        keys = (*(self.reads or ()), *(self.writes or ()))
+        looks = any(isinstance(text, Expression) and not text.constant for text in (*texts, *keys))
+        return not looks and not self.argument_aliases
+
+    @property
+    def general(self) -> bool:
+        """Whether it names no tool: it is about a server, or about everything."""
+        return self.tools is None or self.tools == ("*",)
+
+
+class RuleBook:
+    """Finds the rules that may be about a call.
+
+    Rules that name a tool come first, then rules about whole servers and about everything, each
+    in the order of the file (conformance 11: a rule about a server applies where none about the
+    tool does).
+
+    Args:
+        rules: The rules in the order of the file.
+    """
+
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+        self.rules = tuple(rules)
+        ordered = sorted(self.rules, key=lambda rule: rule.general)
+        self._ordered = [(rule, _matcher(rule.tools), _matcher(rule.servers)) for rule in ordered]
+        self._found: dict[tuple[str, str | None], tuple[Rule, ...]] = {}
+
+    def about(self, tool: str, server: str | None) -> tuple[Rule, ...]:
+        """The rules whose ``tool`` and ``server`` fit, in the order in which they are tried.
+
+        Args:
+            tool: The tool's name.
+            server: Its MCP server, or ``None``.
+        """
+        found = self._found.get((tool, server))
+        if found is None:
+            found = tuple(
+                rule
+                for rule, tools, servers in self._ordered
+                if (tools is None or tools.fullmatch(tool))
+                and (servers is None or (server is not None and servers.fullmatch(server)))
+            )
+            if len(self._found) >= _REMEMBERED:
+                self._found.clear()  # names come from models: without end, if they must
+            self._found[tool, server] = found
+        return found
+
+
+def _matcher(names: tuple[str, ...] | None) -> re.Pattern[str] | None:
+    """One pattern for several names; upper and lower case differ."""
+    if names is None:
+        return None
+    return re.compile("|".join(f"(?:{translate(name)})" for name in names))

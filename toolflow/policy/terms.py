@@ -1,0 +1,71 @@
+"""Terms of calls: the rule's, else the tool's, else the policy's defaults (spec 4.1)."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from toolflow.model import Terms, ToolSpec
+from toolflow.policy.rules import Rule
+from toolflow.policy.settings import Settings
+
+_REMEMBERED: Final = 4096
+_NO_RULE: Final = Rule(-1)
+
+
+class SharedTerms:
+    """Makes terms once for each pair of rule and tool, so that calls share them.
+
+    Args:
+        settings: The policy.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._made: dict[tuple[int, str], tuple[ToolSpec | None, Terms]] = {}
+
+    def of(self, rule: Rule | None, tool: str, spec: ToolSpec | None) -> Terms:
+        """The terms of a call.
+
+        Args:
+            rule: The rule that matched, or ``None``.
+            tool: The tool's name.
+            spec: The tool's declaration, or ``None``. A new one gives new terms.
+        """
+        rule = rule or _NO_RULE
+        made = self._made.get((rule.index, tool))
+        if made is not None and made[0] is spec:
+            return made[1]
+        terms = _terms(rule, spec, self._settings)
+        if len(self._made) >= _REMEMBERED:
+            self._made.clear()  # names come from models: without end, if they must
+        self._made[rule.index, tool] = (spec, terms)
+        return terms
+
+
+def _terms(rule: Rule, spec: ToolSpec | None, settings: Settings) -> Terms:
+    uses = rule.uses if rule.uses is not None else {} if spec is None else spec.uses
+    timeout = rule.timeout
+    if timeout is None and spec is not None:
+        timeout = spec.timeout
+    if timeout is None:
+        timeout = settings.timeout
+    return Terms(
+        uses=dict(sorted(uses.items())),
+        timeout=None if timeout is None or math.isinf(timeout) else timeout,
+        hold=rule.hold,
+        stop=rule.stop,
+        on_error=rule.on_error or settings.on_error,
+        idempotent=_idempotent(rule, spec, settings),
+    )
+
+
+def _idempotent(rule: Rule, spec: ToolSpec | None, settings: Settings) -> bool:
+    if rule.idempotent is not None:
+        return rule.idempotent
+    if spec is None:
+        return False
+    if spec.idempotent is not None:
+        return spec.idempotent is True
+    trusted = spec.server is not None and spec.server in settings.trusted
+    return trusted and spec.hints.get("idempotentHint") is True
