@@ -87,10 +87,18 @@ def _facts_of(world: World, index: int) -> Iterator[Fact]:
         if _matters(world, index) and world.known[index] == "ok":
             yield Fact("after_done", index, "failed")
     if stage in {IDLE, PREPARED, ACQUIRING} and not world.settled(index):
-        for number, form in enumerate(possible.live_changes.get(index, ())):
-            fact = Fact("changed", index, str(number))
-            if fact not in world.spent and _may_become(world.calls[index], form):
-                yield fact
+        yield from _tool_facts(world, index)
+
+
+def _tool_facts(world: World, index: int) -> Iterator[Fact]:
+    """What a new tool set makes of a call that has not started."""
+    for number, form in enumerate(world.possible.live_changes.get(index, ())):
+        fact = Fact("changed", index, str(number))
+        if form.verdict.kind == "settled":
+            if world.stage[index] != ACQUIRING:
+                yield Fact("refused", index, "gone")
+        elif fact not in world.spent and _may_become(world.calls[index], form):
+            yield fact
 
 
 def _hook_facts(world: World, index: int) -> Iterator[Fact]:
@@ -168,7 +176,7 @@ def _prepared(world: World, fact: Fact) -> None:
 
 
 def _refused(world: World, fact: Fact) -> None:
-    hooked = fact.detail != "hook failed"
+    hooked = fact.detail not in {"hook failed", "gone"}
     world.die(fact.call, fact.detail, hooked=hooked)
     world.scheduler.refused(fact.call, hooked=hooked)
 

@@ -138,7 +138,7 @@ def _beside(world: World, index: int, ignore: AbstractSet[int], *, leaving: bool
 def _scarce(world: World, index: int, ignore: AbstractSet[int]) -> str:
     for name, units in world.calls[index].terms.uses.items():
         others = [i for i in world.active if i != index and i not in ignore]
-        taken = sum(world.calls[other].terms.uses.get(name, 0) for other in others)
+        taken = sum(world.uses[other].get(name, 0) for other in others)
         if taken + units > world.plan.limits.resources.get(name, taken + units):
             return f"too little {name} is free"
     return ""
@@ -173,8 +173,4 @@ def startable(world: World, index: int) -> bool:
 
 def bodies(world: World) -> list[int]:
     """Calls whose bodies run although their outcome was reported, and that nobody gave up yet."""
-    return [
-        i
-        for i, stage in enumerate(world.stage)
-        if stage == LINGERING and i not in world.stuck
-    ]
+    return [i for i, stage in enumerate(world.stage) if stage == LINGERING and i not in world.stuck]

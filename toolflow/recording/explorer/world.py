@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
+from toolflow.compiler import Plan
 from toolflow.model.batch import CallPlan
-from toolflow.model.plan import PlanData
 from toolflow.recording.explorer.store import Store
 from toolflow.scheduler import Scheduler
 
@@ -103,7 +103,7 @@ class World:
         possible: What may happen.
     """
 
-    def __init__(self, plan: PlanData, possible: Possible) -> None:
+    def __init__(self, plan: Plan, possible: Possible) -> None:
         count = len(plan.calls)
         self.plan = plan
         self.possible = possible
@@ -126,6 +126,7 @@ class World:
         self.ended = ""
         self.skip_after = count
         self.halts, self.aborts, self.faults = possible.halts, possible.aborts, possible.faults
+        self.uses: dict[int, Mapping[str, int]] = {}  # what each call took when it got its permit
         self.cells: dict[str, int] = {}
         self.seen = [0] * count
         for call in plan.calls:
@@ -227,17 +228,18 @@ class World:
 
 # What never changes, or follows from the other fields, is left out of the key.
 _LEFT_OUT = frozenset({
-    "calls", "plan", "possible", "store", "scheduler", "_starts", "_waits", "_decisions", "_calls", "_heap",
-    "_behind", "_hooks", "_approver", "_pausable", "_approvals_first", "_stops", "_pool", "_count",
+    "plan", "possible", "store", "scheduler", "_starts", "_waits", "_decisions",
+    "calls", "_calls", "_heap", "_behind", "_count", "_pool",
+    "_hooks", "_approver", "_pausable", "_approvals_first", "_stops",
 })  # fmt: skip
 
 
 def copy_scheduler(scheduler: Scheduler) -> Scheduler:
     """A copy of a scheduler that shares nothing that changes with it."""
-    other = _copied(scheduler)
+    other: Scheduler = _copied(scheduler)
     for name in ("_starts", "_waits"):
         part = _copied(scheduler.__dict__[name])
-        part._calls = other.calls  # they share the list
+        part.__dict__["_calls"] = other.calls  # they share the list
         other.__dict__[name] = part
     return other
 
@@ -252,9 +254,7 @@ class _Shape:
         self.lists = _getter([name for name, kind in kept.items() if kind is list])
         self.sets = _getter([name for name, kind in kept.items() if kind is set])
         self.nested = [name for name, kind in kept.items() if kind is dict]
-        self.plain = _getter(
-            [name for name, kind in kept.items() if kind not in {list, set, dict}]
-        )
+        self.plain = _getter([name for name, kind in kept.items() if kind not in {list, set, dict}])
 
 
 _SHAPES: dict[type, _Shape] = {}
@@ -304,7 +304,7 @@ def _item(item: tuple[object, Any]) -> tuple[object, object]:
     return key, frozenset(value.items()) if isinstance(value, Mapping) else value
 
 
-def all_forms(plan: PlanData, possible: Possible) -> Iterable[CallPlan]:
+def all_forms(plan: Plan, possible: Possible) -> Iterable[CallPlan]:
     """Every form that a call of the plan may take."""
     yield from plan.calls
     for changes in (possible.hook_changes, possible.live_changes):
