@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from toolflow.model.batch import CallPlan
 from toolflow.recording.explorer.oracle import bodies
 from toolflow.recording.explorer.world import (
     ACQUIRING,
@@ -86,10 +87,18 @@ def _facts_of(world: World, index: int) -> Iterator[Fact]:
         if _matters(world, index) and world.known[index] == "ok":
             yield Fact("after_done", index, "failed")
     if stage in {IDLE, PREPARED, ACQUIRING} and not world.settled(index):
-        for number in range(len(possible.live_changes.get(index, ()))):
-            fact = Fact("changed", index, str(number))
-            if fact not in world.spent:
-                yield fact
+        yield from _tool_facts(world, index)
+
+
+def _tool_facts(world: World, index: int) -> Iterator[Fact]:
+    """What a new tool set makes of a call that has not started."""
+    for number, form in enumerate(world.possible.live_changes.get(index, ())):
+        fact = Fact("changed", index, str(number))
+        if form.verdict.kind == "settled":
+            if world.stage[index] != ACQUIRING:
+                yield Fact("refused", index, "gone")
+        elif fact not in world.spent and _may_become(world.calls[index], form):
+            yield fact
 
 
 def _hook_facts(world: World, index: int) -> Iterator[Fact]:
@@ -97,11 +106,16 @@ def _hook_facts(world: World, index: int) -> Iterator[Fact]:
     if world.possible.denials:
         yield Fact("refused", index, "denied")
         yield Fact("refused", index, "hook failed")
-    if index not in world.cancelled:
-        for number in range(len(world.possible.hook_changes.get(index, ()))):
-            fact = Fact("prepared", index, str(number))
-            if fact not in world.spent:
-                yield fact
+    # A hook that runs again after a pause sees the arguments that it left, and leaves them now.
+    if index not in world.cancelled and Fact("prepared", index) not in world.spent:
+        for number, form in enumerate(world.possible.hook_changes.get(index, ())):
+            if _may_become(world.calls[index], form):
+                yield Fact("prepared", index, str(number))
+
+
+def _may_become(call: CallPlan, form: CallPlan) -> bool:
+    """Classifying a call again never makes an exclusive one safe (spec 6.4)."""
+    return form.verdict.kind == "exclusive" or call.verdict.kind != "exclusive"
 
 
 def _body_facts(world: World, index: int) -> Iterator[Fact]:
@@ -146,10 +160,11 @@ def _prepared(world: World, fact: Fact) -> None:
     world.cancelled.discard(index)
     if index in world.declined:
         world.die(index, "declined", hooked=True)
+    if world.possible.hook_changes.get(index):
+        world.spent.add(Fact("prepared", index))
     if not fact.detail:
         world.scheduler.prepared(index)
         return
-    world.spent.add(fact)
     call = world.possible.hook_changes[index][int(fact.detail)]
     again = call.ask is not None and call.args != world.calls[index].args
     world.calls[index] = call
@@ -161,7 +176,7 @@ def _prepared(world: World, fact: Fact) -> None:
 
 
 def _refused(world: World, fact: Fact) -> None:
-    hooked = fact.detail != "hook failed"
+    hooked = fact.detail not in {"hook failed", "gone"}
     world.die(fact.call, fact.detail, hooked=hooked)
     world.scheduler.refused(fact.call, hooked=hooked)
 
@@ -230,7 +245,7 @@ def _stopped(world: World, fact: Fact) -> None:
 def _interrupted(world: World, fact: Fact) -> None:
     world.spent.add(fact)
     world.stage[fact.call] = ASKING
-    world.halted = True
+    world.halted = world.halted or fact.call < world.skip_after
     world.scheduler.interrupted(fact.call)
 
 

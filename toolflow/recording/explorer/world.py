@@ -7,12 +7,13 @@ was faster than replaying the facts from the beginning, even for turns of three 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
+from toolflow.compiler import Plan
 from toolflow.model.batch import CallPlan
-from toolflow.model.plan import PlanData
 from toolflow.recording.explorer.store import Store
 from toolflow.scheduler import Scheduler
 
@@ -102,7 +103,7 @@ class World:
         possible: What may happen.
     """
 
-    def __init__(self, plan: PlanData, possible: Possible) -> None:
+    def __init__(self, plan: Plan, possible: Possible) -> None:
         count = len(plan.calls)
         self.plan = plan
         self.possible = possible
@@ -125,6 +126,7 @@ class World:
         self.ended = ""
         self.skip_after = count
         self.halts, self.aborts, self.faults = possible.halts, possible.aborts, possible.faults
+        self.uses: dict[int, Mapping[str, int]] = {}  # what each call took when it got its permit
         self.cells: dict[str, int] = {}
         self.seen = [0] * count
         for call in plan.calls:
@@ -206,70 +208,103 @@ class World:
 
     def copy(self) -> World:
         """A copy that shares nothing that changes."""
-        other = object.__new__(World)
-        other.__dict__.update(_copied(self.__dict__))
+        other: World = _copied(self)
         other.scheduler = copy_scheduler(self.scheduler)
         return other
 
     def key(self) -> tuple[object, ...]:
         """Equal for worlds in which the same can happen from here on."""
-        mine = [_frozen(v) for k, v in self.__dict__.items() if k not in _SHARED]
-        return (*mine, *scheduler_key(self.scheduler))
+        scheduler = self.scheduler
+        state = scheduler.__dict__
+        return (
+            *map(id, self.calls),
+            *map(id, scheduler.calls),
+            *_values(self),
+            *_values(scheduler),
+            *_values(state["_starts"]),
+            *_values(state["_waits"]),
+        )
 
 
-_SHARED = frozenset({"plan", "possible", "store", "scheduler"})
-
-_IMPLIED = frozenset({"_calls", "_heap", "_behind"})  # follows from the other fields
+# What never changes, or follows from the other fields, is left out of the key.
+_LEFT_OUT = frozenset({
+    "plan", "possible", "store", "scheduler", "_starts", "_waits", "_decisions",
+    "calls", "_calls", "_heap", "_behind", "_count", "_pool",
+    "_hooks", "_approver", "_pausable", "_approvals_first", "_stops",
+})  # fmt: skip
 
 
 def copy_scheduler(scheduler: Scheduler) -> Scheduler:
     """A copy of a scheduler that shares nothing that changes with it."""
-    other = object.__new__(type(scheduler))
-    other.__dict__.update(_copied(scheduler.__dict__))
+    other: Scheduler = _copied(scheduler)
     for name in ("_starts", "_waits"):
-        part = scheduler.__dict__[name]
-        fresh = object.__new__(type(part))
-        fresh.__dict__.update(_copied(part.__dict__))
-        setattr(other, name, fresh)
-        fresh._calls = other.calls  # they share the list
+        part = _copied(scheduler.__dict__[name])
+        part.__dict__["_calls"] = other.calls  # they share the list
+        other.__dict__[name] = part
     return other
 
 
-def scheduler_key(scheduler: Scheduler) -> tuple[object, ...]:
-    """The state of a scheduler as a value that can be compared and hashed."""
-    state = scheduler.__dict__
-    parts = [_frozen(v) for k, v in state.items() if k not in {"_starts", "_waits", "_decisions"}]
-    for part in ("_starts", "_waits"):
-        inner = state[part].__dict__
-        parts += [_frozen(v) for k, v in inner.items() if k not in _IMPLIED]
-    return tuple(parts)
+class _Shape:
+    """The fields of a class by their kind, so that copies and keys are made by fast built-ins."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self.flat = [name for name, value in fields.items() if type(value) in {list, set}]
+        self.dicts = [name for name, value in fields.items() if type(value) is dict]
+        kept = {name: type(value) for name, value in fields.items() if name not in _LEFT_OUT}
+        self.lists = _getter([name for name, kind in kept.items() if kind is list])
+        self.sets = _getter([name for name, kind in kept.items() if kind is set])
+        self.nested = [name for name, kind in kept.items() if kind is dict]
+        self.plain = _getter([name for name, kind in kept.items() if kind not in {list, set, dict}])
 
 
-def _copied(fields: Mapping[str, Any]) -> dict[str, Any]:
-    fresh = dict(fields)
-    for name, value in fields.items():
-        kind = type(value)
-        if kind is list:
-            fresh[name] = value[:]
-        elif kind is set:
-            fresh[name] = value.copy()
-        elif kind is dict:
-            fresh[name] = {k: v.copy() if type(v) in {set, list} else v for k, v in value.items()}
-    return fresh
+_SHAPES: dict[type, _Shape] = {}
 
 
-def _frozen(value: object) -> object:
-    kind = type(value)
-    if kind is set:
-        return frozenset(value)  # type: ignore[call-overload]  # it is a set
-    if kind is list:
-        return tuple(map(_frozen, value))  # type: ignore[call-overload]  # it is a list
-    if kind is dict:
-        return frozenset((k, _frozen(v)) for k, v in value.items())  # type: ignore[attr-defined]  # it is a dict
-    return id(value) if kind is CallPlan else value
+def _getter(names: list[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda fields: tuple(fields[name] for name in names)
 
 
-def all_forms(plan: PlanData, possible: Possible) -> Iterable[CallPlan]:
+def _shape(value: object) -> _Shape:
+    shape = _SHAPES.get(type(value))
+    if shape is None:
+        shape = _SHAPES[type(value)] = _Shape(value.__dict__)
+    return shape
+
+
+def _copied(value: Any) -> Any:
+    shape, fields = _shape(value), value.__dict__
+    other = object.__new__(type(value))
+    fresh = other.__dict__
+    fresh.update(fields)
+    for name in shape.flat:
+        fresh[name] = fields[name].copy()
+    for name in shape.dicts:
+        inner = fields[name]
+        fresh[name] = {k: v.copy() if type(v) in {set, list} else v for k, v in inner.items()}
+    return other
+
+
+def _values(value: object) -> list[object]:
+    shape, fields = _shape(value), value.__dict__
+    values = [*shape.plain(fields)]
+    values += map(tuple, shape.lists(fields))
+    values += map(frozenset, shape.sets(fields))
+    for name in shape.nested:
+        inner = fields[name]
+        values.append(frozenset(map(_item, inner.items())) if inner else None)
+    return values
+
+
+def _item(item: tuple[object, Any]) -> tuple[object, object]:
+    key, value = item
+    if type(value) is set:
+        return key, frozenset(value)
+    return key, frozenset(value.items()) if isinstance(value, Mapping) else value
+
+
+def all_forms(plan: Plan, possible: Possible) -> Iterable[CallPlan]:
     """Every form that a call of the plan may take."""
     yield from plan.calls
     for changes in (possible.hook_changes, possible.live_changes):
