@@ -70,7 +70,7 @@ class Checkpoint:
         index = {call.name: call.index for call in self.plan.calls}
         outcomes, approved = dict(self.outcomes), set(self.approved)
         replies = dict(self.answers)
-        for name, answer in answers.items():
+        for name, answer in self._with_alike(answers).items():
             question = questions.get(name)
             if question is None:
                 waiting = ", ".join(questions) or "none"
@@ -86,6 +86,17 @@ class Checkpoint:
                 outcome = Outcome("declined", error=f"Declined by the approver{reason}")
                 outcomes[index[name]] = (outcome, False)
         return Given(outcomes, frozenset(approved), self.passed, replies, self.attempts)
+
+    def _with_alike(self, answers: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The answers, and those that go for calls with the same tool and arguments as well."""
+        approvals = {q.call: q.digest for q in self.questions if q.kind == "approval"}
+        always = {
+            approvals[name]: answer
+            for name, answer in answers.items()
+            if name in approvals and isinstance(answer, Answer) and answer.always
+        }
+        alike = {name: always[digest] for name, digest in approvals.items() if digest in always}
+        return {**alike, **answers}
 
 
 def checkpoint_of(

@@ -48,6 +48,8 @@ class Execution:
         run = self._run
         call, record = run.scheduler.calls[index], run.records[index]
         record.scope = scope
+        if run.live.settled(index):
+            return
         if (call.reads or call.writes or call.terms.uses) and not await self._acquire(call, record):
             return
         self._enter(call, record)
@@ -90,13 +92,16 @@ class Execution:
                     request, on_wait=lambda what: run.note("call_queued", call.index, waits=what)
                 )
         except self._cancelled_class():
-            run.scheduler.gave_up(call.index)
+            run.live.gave_up(call.index)
         except (LockCycleError, LockLostError) as error:
             status = "lock_cycle" if isinstance(error, LockCycleError) else "held"
             run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)  # type: ignore[arg-type]
         else:
-            record.granted = run.now()
-            return True
+            if not run.live.doomed(call.index):
+                record.granted = run.now()
+                return True
+            run.locks.release(record.lease)
+            run.live.settled(call.index)
         run.pump()
         return False
 
@@ -106,7 +111,8 @@ class Execution:
         record.started = run.now()
         run.log.add("call_started", record.started, call.index)
         if call.terms.timeout is not None:
-            run.at(record.started + call.terms.timeout, partial(self._timed_out, call, record))
+            ends = partial(self._timed_out, call, record, run.log.blocked)
+            run.at(run.now() + call.terms.timeout, ends)
         lease = record.lease
         record.context = Context(
             call,
@@ -211,8 +217,14 @@ class Execution:
         while self._turn_leases:
             self._run.locks.release(self._turn_leases.pop())
 
-    def _timed_out(self, call: CallPlan, record: CallRecord) -> None:
-        if record.stopped is None and not record.reported and record.scope is not None:
+    def _timed_out(self, call: CallPlan, record: CallRecord, blocked: float) -> None:
+        run = self._run
+        if record.stopped is not None or record.reported or record.scope is None:
+            return
+        if run.log.blocked > blocked:  # observers took a part of its time: it is given back
+            ends = partial(self._timed_out, call, record, run.log.blocked)
+            run.at(run.now() + run.log.blocked - blocked, ends)
+        else:
             self.report(call.index, timed_out(call, record.partial))
             record.scope.cancel()
 

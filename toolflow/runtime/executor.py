@@ -47,6 +47,7 @@ class Executor(Run):
         """
         self.clock = loop_clock()
         self._begun = self.clock()
+        self.log.clock = self.clock
         self._end, self._quiet = anyio.Event(), anyio.Event()
         self.call_back = loop_caller()
         if self.log.watched:

@@ -96,7 +96,7 @@ class HookRunner:
 
     def _cut(self, kind: str, index: int) -> None:
         if kind == "prepare":
-            self._run.scheduler.prepared(index)
+            self._run.live.prepared(index)
         else:
             self._run.scheduler.after_done(index)
             self._run.tell_settled(index)
@@ -105,6 +105,8 @@ class HookRunner:
     async def _before(self, index: int) -> None:
         run = self._run
         call = run.scheduler.calls[index]
+        if run.live.settled(index):
+            return
         try:
             hooks = run.options.hooks.before(call, self.context(index))
             answer = await stepped(run.base.copy(), hooks)
@@ -114,19 +116,19 @@ class HookRunner:
         if isinstance(answer, Deny):
             run.refuse(index, Outcome("denied", error=answer.reason), hooked=True)
         elif answer is call:
-            run.scheduler.prepared(index)
+            run.live.prepared(index)
             run.pump()
         else:
             self._go_on_changed(call, answer)
 
     def _go_on_changed(self, call: CallPlan, answer: CallPlan) -> None:
         run = self._run
-        fresh = run.reclassified(call, answer.args)
+        fresh = run.reclassified(run.scheduler.calls[call.index], answer.args)
         if fresh.verdict.kind == "settled":
             run.refuse(call.index, settled_outcome(fresh), hooked=True)
             return
         ask_again = fresh.ask is not None and call_digest(fresh) != call_digest(call)
-        run.scheduler.prepared(call.index, fresh, ask_again=ask_again)
+        run.live.prepared(call.index, fresh, ask_again=ask_again)
         run.pump()
 
     async def _after(self, index: int) -> None:

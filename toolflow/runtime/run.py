@@ -8,7 +8,7 @@ nest. `toolflow.runtime.executor` stands around it.
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import get_args
@@ -27,14 +27,15 @@ from toolflow.runtime.context import Surroundings
 from toolflow.runtime.events import EventLog
 from toolflow.runtime.execution import Execution
 from toolflow.runtime.hooking import HookRunner
+from toolflow.runtime.live import LiveTools
 from toolflow.runtime.loops import Caller
 from toolflow.runtime.options import RunOptions
-from toolflow.runtime.record import CallRecord, Wording, settled_outcome
+from toolflow.runtime.record import CallRecord, Wording
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.runtime.watchdog import Watchdog
 from toolflow.runtime.workers import Workers
 from toolflow.scheduler import Decision
-from toolflow.scheduler.decisions import ACQUIRING, DONE, HOOKING, PREPARING, READY, WAITING
+from toolflow.scheduler.decisions import ACQUIRING, DONE, HOOKING, PREPARING
 from toolflow.scheduler.trace import TracedScheduler
 
 _SETTLED = {status: {"status": status} for status in get_args(Status)}
@@ -80,6 +81,7 @@ class Run:
         self.asking = Asking(self)
         self.execution = Execution(self)
         self.workers = Workers(self)
+        self.live = LiveTools(self)
         self.surroundings = Surroundings(
             turn=plan.turn_id,
             run=options.run,
@@ -94,7 +96,6 @@ class Run:
         self.base = contextvars.copy_context()
         self.clock: Callable[[], float] = float
         self.interrupts: dict[int, object] = {}
-        self._catalog = tools.version
         self._pumping = False
         self._ended = ""
         self._error: BaseException | None = None
@@ -141,6 +142,10 @@ class Run:
         # Whoever asks for it may be inside a body; the task belongs to the run.
         self.base.run(self._tasks.start_soon, task, *args)  # type: ignore[arg-type]  # async ones
 
+    async def started(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
+        """Start a task in the run's group, and go on once it says that it has started."""
+        await self._tasks.start(task, *args)
+
     def relay(self, event: Event) -> None:
         """Show an event of a nested turn, which may run in another thread, to the observers."""
         self.call_back(partial(self.log.show, event))
@@ -175,6 +180,7 @@ class Run:
 
     def refuse(self, index: int, outcome: Outcome, *, hooked: bool) -> None:
         """A call gets its outcome before it started."""
+        self.asking.forget(index)
         self.records[index].outcome = outcome
         self.scheduler.refused(index, hooked=hooked)
         self.known(index)
@@ -204,8 +210,7 @@ class Run:
             return
         self._pumping = True
         try:
-            if self.tools.version != self._catalog:
-                self._tools_changed()
+            self.live.look()
             while decisions := self.scheduler.take():
                 for decision in decisions:
                     self._carry_out(decision)
@@ -231,17 +236,18 @@ class Run:
         elif kind == "ask":
             self.asking.ask(index)
         elif kind == "cancel":
-            self._cancel(index)
+            self.cancel(index)
         else:
             self._finish(kind)
 
-    def _cancel(self, index: int) -> None:
+    def cancel(self, index: int) -> None:
+        """End what is under way for a call: its hook, its wait, its body."""
         phase = self.scheduler.phase[index]
         record = self.records[index]
         if phase in {PREPARING, HOOKING}:
             self.hooking.cancel(index)
         elif self.workers.remove(index):
-            self.scheduler.gave_up(index)
+            self.live.gave_up(index)
         elif record.scope is not None:
             record.scope.cancel()
             if phase != ACQUIRING:
@@ -252,17 +258,6 @@ class Run:
             self._ended = kind
             self.asking.stop()
             self._end.set()
-
-    def _tools_changed(self) -> None:
-        self._catalog = self.tools.version
-        for index, phase in enumerate(self.scheduler.phase):
-            if phase in {WAITING, READY, ACQUIRING}:
-                call = self.scheduler.calls[index]
-                fresh = self.reclassified(call)
-                if fresh.verdict.kind == "settled" and phase != ACQUIRING:
-                    self.refuse(index, settled_outcome(fresh), hooked=False)
-                elif fresh != call:
-                    self.scheduler.changed(index, fresh)
 
     # ---- the end of a body ----
 

@@ -151,10 +151,13 @@ class Scheduler(Walk):
         self._replace(index, call)
         if index == self.stop_point:
             self.stop_point = -1  # the cursor looks at it again
+        if self._exclusive[index] and phase in {READY, ACQUIRING}:
+            self._late.add(index)
+            for other in range(index + 1, len(self.calls)):
+                if self.phase[other] == ACQUIRING:
+                    self._say("cancel", other)  # it has a permit, but has not started: it waits
         if phase == ACQUIRING:
             self._say("cancel", index)
-            if self._exclusive[index]:
-                self._late.add(index)
         elif phase == READY:
             self._starts.retract(index)
             self.phase[index] = WAITING
