@@ -43,7 +43,17 @@ def ancestors(owner: str) -> tuple[str, ...]:
 
 def state_of(table: LockTable) -> Any:
     state = table.statistics()
-    return state.keys, state.resources, [(wait.name, set(wait.behind)) for wait in state.waits]
+    waits = {
+        ticket.number: {
+            (node.what, other.number)
+            for node in ticket.place.entries
+            if ticket not in node.front
+            for other in node.in_the_way(ticket)
+        }
+        for ticket in table._live()
+        if not ticket.granted
+    }
+    return state.keys, state.resources, waits
 
 
 def conflict(mine: dict[str, bool], theirs: dict[str, bool]) -> bool:
@@ -200,19 +210,16 @@ class Nested(RuleBasedStateMachine):
         self._compare([ticket for ticket in changed if ticket.error is None])
 
     def _home(self, one: Modelled, key: str) -> Modelled | None:
-        for owner in one.kin:
-            held = [
-                other
-                for other in self.live
-                if other.granted
-                and other.owner == owner
-                and not (one.granted and one.ticket.fence <= other.ticket.fence)
-                and self._within(other, one.kin)
-            ]
-            for other in sorted(held, key=lambda other: -other.ticket.number):
-                if key in other.keys:
-                    return other
-        return None
+        held = [
+            other
+            for other in self.live
+            if other.granted
+            and key in other.keys
+            and other.owner in one.kin
+            and not (one.granted and one.ticket.fence <= other.ticket.fence)
+            and self._within(other, one.kin)
+        ]
+        return max(held, key=lambda other: other.ticket.fence, default=None)
 
     def _within(self, one: Modelled, kin: tuple[str, ...]) -> bool:
         homes = [home for home in one.homes.values() if home is not None]

@@ -14,6 +14,7 @@ from typing import Final
 
 import anyio
 
+from toolflow.errors import UsageError
 from toolflow.locks.memory import MemoryStore, default_store
 from toolflow.locks.protocol import Lease, LockRequest, LockStore
 from toolflow.model.turn import EMPTY
@@ -158,4 +159,8 @@ class KeyedLock:
 
 
 def _keys(keys: str | Iterable[str]) -> tuple[str, ...]:
-    return (keys,) if isinstance(keys, str) else tuple(keys)
+    found = (keys,) if isinstance(keys, str) else tuple(keys)
+    for key in found:
+        if not isinstance(key, str):
+            raise UsageError(f"keys: {key!r} is no key. Use text.")
+    return found
