@@ -388,11 +388,15 @@ class Anything(RuleBasedStateMachine):
         check_whole(self.table, self.live)
 
     def teardown(self) -> None:
-        drain(self.table, self.live)
+        drain(self.table, self.live, circles=True)
 
 
-def drain(table: LockTable, live: list[Ticket]) -> None:
-    """End every call that waits for nothing, until all have ended."""
+def drain(table: LockTable, live: list[Ticket], *, circles: bool = False) -> None:
+    """End every call that waits for nothing, until all have ended.
+
+    With ``circles``, a call may fail on the way: one that queued before its ancestor held some of
+    what it wants goes elsewhere when the ancestor is granted that, and may close a circle there.
+    """
     live = list(live)
     while live:
         busy = {owner for ticket in live if not ticket.granted for owner in lineage_of(ticket)}
@@ -400,7 +404,10 @@ def drain(table: LockTable, live: list[Ticket]) -> None:
         assert free, f"nobody can go on: {live} {table.statistics().waits}"
         live.remove(free[-1])
         for ticket in table.release(free[-1]):
-            assert ticket.granted, ticket.error
+            if circles and isinstance(ticket.error, LockCycleError):
+                live.remove(ticket)
+            else:
+                assert ticket.granted, ticket.error
     check_empty(table)
 
 
@@ -412,5 +419,6 @@ def test_covering_keys_are_what_the_models_take_them_for() -> None:
 TestFlat = Flat.TestCase
 TestNested = Nested.TestCase
 TestAnything = Anything.TestCase
-for case in (TestFlat, TestNested, TestAnything):
-    case.settings = settings(max_examples=120, stateful_step_count=30, deadline=None)
+for each in (TestFlat, TestNested, TestAnything):
+    each.settings = settings(max_examples=80, stateful_step_count=30, deadline=None)
+del each  # it is a test class by another name

@@ -47,8 +47,11 @@ class Hold:
         around = lineage.get()
         owner = _Outside(self._request.label)
         request = self._request._replace(owner=owner, ancestors=around)
-        with anyio.fail_after(self._timeout):
+        if self._timeout is None:
             lease = await self._store.acquire(request)
+        else:
+            with anyio.fail_after(self._timeout):
+                lease = await self._store.acquire(request)
         self._lease = lease
         self._token = lineage.set((owner, *around))
         return lease

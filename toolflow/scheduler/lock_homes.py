@@ -132,7 +132,7 @@ def _home_of_key(
 
 
 def _from_boxes(homes: Homes, kin: Iterator[Ticket], name: str, units: int) -> int:
-    """Take units from what ancestors hold, nearest first; gives how many more are needed."""
+    """Take units from what ancestors hold, innermost first; gives how many more are needed."""
     passed: list[Ticket] = []
     for held in kin:
         box = 0 if held.place is None else held.place.units.get(name, 0)

@@ -205,6 +205,7 @@ class LockTable(Queues):
             else:
                 ticket.done = True
                 self._remove(ticket)
+        # Only by a grant of this ticket can others have become free: those that wait below it.
         self.late += [other for other in self._settle() if other is not ticket]
         if error is not None:
             raise error

@@ -78,15 +78,15 @@ async def test_a_task_that_outlives_the_block_in_which_it_began_waits_like_any_o
 
 async def test_readers_share():
     lock = KeyedLock()
-    async with anyio.create_task_group() as tasks:
-        both = [anyio.Event(), anyio.Event()]
+    both = [anyio.Event(), anyio.Event()]
 
-        async def read(mine, others):
-            async with lock.hold(reads="k"):
-                mine.set()
-                await others.wait()
+    async def read(mine, others):
+        async with lock.hold(reads="k"):
+            mine.set()
+            await others.wait()
 
-        with anyio.fail_after(5):
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
             tasks.start_soon(read, both[0], both[1])
             tasks.start_soon(read, both[1], both[0])
 
