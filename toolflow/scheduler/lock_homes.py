@@ -105,13 +105,15 @@ def _open_to(ticket: Ticket, kin: list[Hashable], held: Iterable[Ticket]) -> Ite
 
 
 def _within(ticket: Ticket, kin: list[Hashable]) -> bool:
-    todo = [ticket]
+    todo, seen = [ticket], {ticket}
     while todo:
         place = todo.pop().place
         for under in place.under if place is not None else ():
             if under.owner not in kin:
                 return False
-            todo.append(under)
+            if under not in seen:
+                seen.add(under)
+                todo.append(under)
     return True
 
 
