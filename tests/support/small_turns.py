@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from toolflow.compiler import Plan, compile_plan
-from toolflow.model import Batch, Call, CallPlan, Limits, Terms, Turn, Verdict
+from toolflow.model import DEFAULT_TERMS, Batch, Call, CallPlan, Limits, Terms, Turn, Verdict
 from toolflow.recording.explore import Possible
 
 K, J, TREE = "file:/a/k", "file:/j", "file:/a/**"
@@ -23,7 +23,7 @@ class Kind:
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     ask: str | None = None
-    terms: Terms = Terms()
+    terms: Terms = DEFAULT_TERMS
     asks: bool = False  # its body may ask a person
     hook: tuple[str, ...] = ()  # kinds that a before-hook may make of it
     live: tuple[str, ...] = ()  # kinds that a new tool set may make of it
