@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolflow.recording.explorer.facts import enter, must_go_on, possible_facts
+from toolflow.recording.explorer.facts import must_go_on, possible_facts
 from toolflow.recording.explorer.oracle import (
     bodies,
     exclusive,
@@ -15,6 +15,7 @@ from toolflow.recording.explorer.oracle import (
     stops_after,
     stops_before,
 )
+from toolflow.recording.explorer.telling import enter
 from toolflow.recording.explorer.world import (
     ACQUIRING,
     ASKING,
