@@ -337,7 +337,10 @@ class Engine:
     def _reclassify(
         self, turn: Turn, tools: Toolbox, call: CallPlan, args: Mapping[str, Any]
     ) -> CallPlan:
-        return self.policy.reclassify(call, turn, args, tools, cwd=self.cwd)
+        fresh = self.policy.reclassify(call, turn, args, tools, cwd=self.cwd)
+        for _, problem in resource_problems([fresh], self.limits):
+            return replace(fresh, verdict=Verdict("settled", problem, status="failed"))
+        return fresh
 
 
 def _several(hooks: Hooks | Sequence[Hooks]) -> tuple[Hooks, ...]:

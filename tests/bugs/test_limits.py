@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from turns import scripted, starts, statuses, turn
 
@@ -136,7 +137,7 @@ def test_b097_a_plain_function_does_not_block_async_calls_beside_it(run):
 
     @tools.toolbox.tool(safe=True)
     async def free(name: str) -> None:
-        await anyio.sleep(0)
+        await anyio.lowlevel.checkpoint()
         go_on.set()
 
     result = run(partial(Engine(tools.toolbox).run, turn("block", "free")))

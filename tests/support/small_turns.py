@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from toolflow.compiler import Plan, compile_plan
-from toolflow.model import Batch, Call, CallPlan, Limits, Terms, Turn, Verdict
+from toolflow.model import DEFAULT_TERMS, Batch, Call, CallPlan, Limits, Terms, Turn, Verdict
 from toolflow.recording.explore import Possible
 
 K, J, TREE = "file:/a/k", "file:/j", "file:/a/**"
@@ -22,7 +23,7 @@ class Kind:
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     ask: str | None = None
-    terms: Terms = Terms()
+    terms: Terms = DEFAULT_TERMS
     asks: bool = False  # its body may ask a person
     hook: tuple[str, ...] = ()  # kinds that a before-hook may make of it
     live: tuple[str, ...] = ()  # kinds that a new tool set may make of it
@@ -68,6 +69,7 @@ KINDS: dict[str, Kind] = {
     "live_exclusive": Kind(live=("exclusive",)),
     "live_keys": Kind(writes=(J,), live=("write_k", "write_j")),
     "live_uses": Kind(terms=Terms(uses={"r": 2}), live=("uses_one",)),
+    "live_gone": Kind(writes=(K,), live=("settled",)),
     "live_ask": Kind(live=("ask", "safe")),
 }
 CORE = (
@@ -126,5 +128,20 @@ def turns_of(kinds: Iterable[str], length: int) -> Iterator[tuple[str, ...]]:
     return product(tuple(kinds), repeat=length)
 
 
-def without_hook_changes(possible: Possible) -> Possible:
-    return replace(possible, hook_changes={})
+def sampled_options(chance: random.Random, length: int) -> dict[str, Any]:
+    """A random choice of what may happen to a turn; larger turns get fewer troubles."""
+    rare = 0.5 if length <= 3 else 0.25
+    return {
+        "pool": chance.choice((1, 2, 3)),
+        "hooks": chance.random() < 0.5,
+        "approver": chance.random() < 0.5,
+        "pausable": chance.random() < 0.7,
+        "approvals": chance.choice(("inline", "inline", "first")),
+        "halts": int(chance.random() < rare),
+        "aborts": int(chance.random() < rare),
+        "faults": int(chance.random() < rare / 4),
+        "denials": chance.random() < rare,
+        "refusals": chance.random() < rare,
+        "late_grants": length <= 3 and chance.random() < 0.5,
+        "stops": frozenset([length - 1] if chance.random() < 0.2 else []),
+    }

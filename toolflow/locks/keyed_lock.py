@@ -14,6 +14,7 @@ from typing import Final
 
 import anyio
 
+from toolflow.errors import UsageError
 from toolflow.locks.memory import MemoryStore, default_store
 from toolflow.locks.protocol import Lease, LockRequest, LockStore
 from toolflow.model.turn import EMPTY
@@ -46,8 +47,11 @@ class Hold:
         around = lineage.get()
         owner = _Outside(self._request.label)
         request = self._request._replace(owner=owner, ancestors=around)
-        with anyio.fail_after(self._timeout):
+        if self._timeout is None:
             lease = await self._store.acquire(request)
+        else:
+            with anyio.fail_after(self._timeout):
+                lease = await self._store.acquire(request)
         self._lease = lease
         self._token = lineage.set((owner, *around))
         return lease
@@ -158,4 +162,8 @@ class KeyedLock:
 
 
 def _keys(keys: str | Iterable[str]) -> tuple[str, ...]:
-    return (keys,) if isinstance(keys, str) else tuple(keys)
+    found = (keys,) if isinstance(keys, str) else tuple(keys)
+    for key in found:
+        if not isinstance(key, str):
+            raise UsageError(f"keys: {key!r} is no key. Use text.")
+    return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from toolflow import yamlio
 from toolflow.compiler import Plan
@@ -226,10 +226,10 @@ def _question_data(question: Question) -> dict[str, Any]:
 
 def _read_question(reader: Reader, item: object, path: Path) -> Question:
     data = reader.mapping(item, path, _QUESTION)
-    kind = data.get("kind")
-    if kind != "interrupt" and kind != "approval":  # noqa: PLR1714  # narrows the type
-        reader.problem(path, f"The kind of a question is {kind!r}. Use approval or interrupt.")
-        kind = "approval"
+    given = data.get("kind")
+    kind: Literal["approval", "interrupt"] = "interrupt" if given == "interrupt" else "approval"
+    if given != kind:
+        reader.problem(path, f"The kind of a question is {given!r}. Use approval or interrupt.")
     return Question(
         reader.field(data, path, "call", str),
         kind,

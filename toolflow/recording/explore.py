@@ -1,11 +1,11 @@
-"""The explorer: every order in which the facts of a small turn can come.
+"""The explorer: every order in which the facts of a small turn can come, and the race finder.
 
 It drives the pure scheduler, the same class that decides in a real run, through all orders of
 completions, hooks, answers, timeouts, interrupts and aborts, depth first, and visits each state
 once. In every state the rules of `toolflow.recording.explorer.rules` must hold.
 
 Random walks were the alternative; they find most faults of large turns, and there is one in the
-tests. For up to six calls all orders can be seen, which random walks cannot promise.
+tests. For small turns all orders can be seen, which random walks cannot promise.
 """
 
 from __future__ import annotations
@@ -15,14 +15,27 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from toolflow.compiler import Plan
 from toolflow.errors import InternalError
-from toolflow.model.plan import PlanData
-from toolflow.recording.explorer.facts import possible_facts, tell
+from toolflow.recording.explorer.facts import possible_facts
 from toolflow.recording.explorer.resume import resume, resume_facts
 from toolflow.recording.explorer.rules import Broken, carry_out, check_rest
+from toolflow.recording.explorer.telling import tell
 from toolflow.recording.explorer.world import Fact, Possible, World
 
-__all__ = ["Exploration", "Fact", "Possible", "Violation", "World", "explore"]
+__all__ = [
+    "Exploration",
+    "Fact",
+    "Possible",
+    "Race",
+    "Violation",
+    "World",
+    "advance",
+    "examine",
+    "explore",
+    "next_facts",
+    "races",
+]
 
 Check = Callable[[World], "str | None"]
 
@@ -68,16 +81,56 @@ class Exploration:
     complete: bool = True
 
 
-@dataclass(slots=True)
-class _Count:
-    transitions: int = 0
-    finishes: int = 0
-    pauses: int = 0
-    overlaps: set[tuple[int, int]] = field(default_factory=set)
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Two calls that the plan lets overlap.
+
+    Attributes:
+        first: The name of the earlier call.
+        second: The name of the later call.
+        undeclared: Those of the two of which nobody said what they touch: if the two do get into
+            each other's way, here is why the plan does not know.
+    """
+
+    first: str
+    second: str
+    undeclared: tuple[str, ...] = ()
+
+
+def races(plan: Plan) -> Iterator[Race]:
+    """Find the pairs of calls that may overlap in some order of completion.
+
+    The pairs come from the edges of the plan, so plans of any size will do. Permits count; stop
+    points, questions and hooks do not, for the run may pass them in time.
+
+    Args:
+        plan: The plan.
+
+    Yields:
+        One race a pair, in call order.
+    """
+    if plan.limits.pool < 2:
+        return
+    index = {call.name: call.index for call in plan.calls}
+    for call in plan.calls:
+        for other in sorted(index[name] for name in plan.beside(call.name)):
+            if other > call.index and _enough(plan, call.index, other):
+                pair = (call, plan.calls[other])
+                silent = tuple(c.name for c in pair if c.reads is None and c.writes is None)
+                yield Race(call.name, plan.calls[other].name, silent)
+
+
+def _enough(plan: Plan, one: int, other: int) -> bool:
+    """Whether there is enough of every resource for two calls at once."""
+    first, second = plan.calls[one].terms.uses, plan.calls[other].terms.uses
+    limits = plan.limits.resources
+    return all(
+        units + second.get(name, 0) <= limits.get(name, units) for name, units in first.items()
+    )
 
 
 def explore(
-    plan: PlanData,
+    plan: Plan,
     *,
     possible: Possible | None = None,
     check: Check | None = None,
@@ -95,71 +148,102 @@ def explore(
         Counts, overlaps, and the shortest way to the first violation, if there is one.
     """
     possible = possible or Possible()
-    found = _search(plan, possible, check, limit, shortest=False)
+    found = _Search(plan, possible, check).run(limit, shortest=False)
     if found.violation is not None:
-        found = _search(plan, possible, check, None, shortest=True)
+        found = _Search(plan, possible, check).run(None, shortest=True)
     return found
 
 
-def _search(
-    plan: PlanData,
-    possible: Possible,
-    check: Check | None,
-    limit: int | None,
-    *,
-    shortest: bool,
-) -> Exploration:
-    count = _Count()
-    seen: set[tuple[object, ...]] = set()
-    todo: deque[tuple[World, _Way]] = deque()
-    way: _Way = (None, Fact("begin"))
-    complete = True
-    try:
-        world = World(plan, possible)
-        _go(world, way[1], check, count)
-        seen.add(world.key())
-        todo.append((world, way))
-        while todo:
-            if limit is not None and len(seen) >= limit:
-                complete = False
-                break
-            world, way_here = todo.popleft() if shortest else todo.pop()
-            for fact in next_facts(world):
-                way = (way_here, fact)
-                fresh = world.copy()
-                _go(fresh, fact, check, count)
-                key = fresh.key()
-                if key not in seen:
-                    seen.add(key)
-                    todo.append((fresh, way))
-    except (Broken, InternalError) as error:
-        rule = error.rule if isinstance(error, Broken) else "progress"
-        message = error.message if isinstance(error, Broken) else str(error)
-        violation = Violation(rule, message, tuple(_facts(way)))
-        return _result(plan, seen, count, violation=violation, complete=False)
-    return _result(plan, seen, count, complete=complete)
+@dataclass(slots=True)
+class _Way:
+    """The facts that lead to a state; ways share their beginnings."""
+
+    before: _Way | None
+    fact: Fact
+
+    def facts(self) -> tuple[Fact, ...]:
+        facts: list[Fact] = []
+        way: _Way | None = self
+        while way is not None:
+            facts.append(way.fact)
+            way = way.before
+        return tuple(reversed(facts))
 
 
-_Way = tuple["_Way | None", Fact]  # type: ignore[misc]  # the facts so far, shared by their tails
+@dataclass(slots=True)
+class _Search:
+    plan: Plan
+    possible: Possible
+    check: Check | None
+    transitions: int = 0
+    finishes: int = 0
+    pauses: int = 0
+    overlaps: set[tuple[int, int]] = field(default_factory=set)
+    seen: set[tuple[object, ...]] = field(default_factory=set)
+    todo: deque[tuple[World, _Way]] = field(default_factory=deque)
 
+    def run(self, limit: int | None, *, shortest: bool) -> Exploration:
+        """Visit all states, depth first; or breadth first, which finds the shortest way."""
+        way = _Way(None, Fact("begin"))
+        try:
+            self._reach(World(self.plan, self.possible), way)
+            while self.todo:
+                if limit is not None and len(self.seen) >= limit:
+                    return self._result(complete=False)
+                world, before = self.todo.popleft() if shortest else self.todo.pop()
+                for fact in next_facts(world):
+                    way = _Way(before, fact)
+                    self._reach(world.copy(), way)
+        except (Broken, InternalError) as error:
+            rule = error.rule if isinstance(error, Broken) else "progress"
+            message = error.message if isinstance(error, Broken) else str(error)
+            return self._result(Violation(rule, message, way.facts()), complete=False)
+        return self._result()
 
-def _facts(way: _Way | None) -> list[Fact]:
-    facts: list[Fact] = []
-    while way is not None:
-        facts.append(way[1])
-        way = way[0]
-    return facts[::-1]
+    def _reach(self, world: World, way: _Way) -> None:
+        advance(world, way.fact)
+        self.transitions += 1
+        key = world.key()
+        if key not in self.seen:
+            self.seen.add(key)
+            self._visit(world)
+            self.todo.append((world, way))
+
+    def _visit(self, world: World) -> None:
+        examine(world)
+        self.finishes += world.ended == "finish"
+        self.pauses += world.ended == "pause"
+        if len(running := world.overlapping) > 1:
+            self.overlaps.update(combinations(running, 2))
+        if self.check is not None and (message := self.check(world)):
+            raise Broken("check", message)
+
+    def _result(self, violation: Violation | None = None, *, complete: bool = True) -> Exploration:
+        names = [call.name for call in self.plan.calls]
+        return Exploration(
+            states=len(self.seen),
+            transitions=self.transitions,
+            finishes=self.finishes,
+            pauses=self.pauses,
+            overlaps=frozenset((names[a], names[b]) for a, b in self.overlaps),
+            violation=violation,
+            complete=complete,
+        )
 
 
 def next_facts(world: World) -> Iterator[Fact]:
-    """Every fact that may come next, a resume after a pause included."""
+    """Every fact that may come next, a resume after a pause included.
+
+    Args:
+        world: A moment in which all decisions were carried out.
+    """
     yield from possible_facts(world)
     if world.ended == "pause":
         yield from resume_facts(world)
 
 
 def advance(world: World, fact: Fact) -> None:
-    """Tell a world a fact and carry out what the scheduler decides.
+    """Tell a world a fact and carry out what the scheduler decides; `examine` it then.
 
     Args:
         world: The moment; it is changed.
@@ -173,12 +257,18 @@ def advance(world: World, fact: Fact) -> None:
     while decisions := world.scheduler.take():
         for decision in decisions:
             carry_out(world, decision)
+
+
+def examine(world: World) -> None:
+    """Check what must hold in a world at rest.
+
+    Args:
+        world: The moment.
+
+    Raises:
+        Broken: If a rule does not hold.
+    """
     check_rest(world)
-    _same_again(world)
-
-
-def _same_again(world: World) -> None:
-    """A second abort, and what comes after the end, changes nothing (spec 6.9)."""
     scheduler = world.scheduler
     if world.aborted or world.ended:
         scheduler.abort()
@@ -188,34 +278,3 @@ def _same_again(world: World) -> None:
         scheduler.halt()
         if scheduler.take():
             raise Broken("halt", "a second interrupt, or one after the end, decides something")
-
-
-def _go(world: World, fact: Fact, check: Check | None, count: _Count) -> None:
-    advance(world, fact)
-    count.transitions += 1
-    count.finishes += world.ended == "finish"
-    count.pauses += world.ended == "pause"
-    if len(running := world.overlapping) > 1:
-        count.overlaps.update(combinations(running, 2))
-    if check is not None and (message := check(world)):
-        raise Broken("check", message)
-
-
-def _result(
-    plan: PlanData,
-    seen: set[tuple[object, ...]],
-    count: _Count,
-    *,
-    violation: Violation | None = None,
-    complete: bool,
-) -> Exploration:
-    names = [call.name for call in plan.calls]
-    return Exploration(
-        len(seen),
-        count.transitions,
-        count.finishes,
-        count.pauses,
-        frozenset((names[a], names[b]) for a, b in count.overlaps),
-        violation,
-        complete,
-    )

@@ -143,7 +143,8 @@ class Rules:
         assert recorded.plan is not None
         calls = recorded.plan.calls
         changed = [fact.data["call"] for fact in recorded.facts if "call" in fact.data]
-        bare = bare_catalog([*calls, *changed], self._servers)
+        checked = {call.index for call in recorded.turn.calls if call.problem is None}
+        bare = bare_catalog([*calls, *changed], self._servers, checked)
         own = self._own
         if own is None:
             pairs: list[tuple[CallPlan, CallPlan | None]] = [(c, None) for c in (*calls, *changed)]

@@ -13,6 +13,7 @@ from toolflow.model.outcome import Outcome, Times
 from toolflow.runtime.approvals import Question
 from toolflow.runtime.context import Context
 from toolflow.runtime.hooks import HookContext
+from toolflow.runtime.results import outcome_of
 
 
 @dataclass(slots=True)
@@ -56,7 +57,9 @@ class CallRecord:
     @property
     def partial(self) -> Any:
         """What the body kept in case it is cut off."""
-        return self.context.partial if self.context is not None else None
+        if self.context is None or self.context.partial is None:
+            return None
+        return outcome_of(self.context.partial).value
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,9 @@ class State:
         self._low = 0  # every call before this one is done
         self._cursor = 0  # the next call to prepare
         self._holds: set[int] = set()  # calls with `stop: after` behind which nothing starts
-        self._late: set[int] = set()  # exclusive calls that the cursor has passed, until they are done
+        self._late: set[int] = (
+            set()
+        )  # exclusive calls that the cursor has passed, until they are done
         self._open: set[int] = set()  # prepared calls that have not stopped
         self._changed: set[int] = set()  # open calls whose keys are not those of the plan
         self._split = 0  # the last barrier that was passed without running while others were open

@@ -31,14 +31,18 @@ class Walk(State):
     def _step(self) -> None:
         if self._ended:
             return
-        waiting = True
-        while waiting:
+        more = True
+        while more:
             self._advance_low()
             self._advance_cursor()
             while self._dispatch():
                 self._advance_cursor()
-            waiting = self._give_up_waiting()
+            more = self._give_up_waiting() or self._low_settled()
         self._check_end()
+
+    def _low_settled(self) -> bool:
+        """Whether the earliest call that is not done settled during this step."""
+        return self._low < len(self.phase) and self.phase[self._low] in {AFTER, DONE}
 
     def _go_on(self, index: int) -> None:
         """A call was prepared, gave up its place, or changed: it goes on from there."""

@@ -143,3 +143,14 @@ def test_a_call_that_is_gone_is_no_stop_point() -> None:
 def test_stop_points_of_a_run_that_cannot_pause_hold_nobody_back() -> None:
     scheduler = begun("stop_after", "stop_before")
     assert scheduler.take() == [Decision("start", 0), Decision("start", 1)]
+
+
+def test_a_run_ends_when_its_last_call_fails_for_a_body_that_never_stops() -> None:
+    scheduler = begun("timeout_k", "safe", "read_k", pool=2)
+    scheduler.started(0)
+    scheduler.started(1)
+    scheduler.reported(0)
+    scheduler.grace_over(0)
+    scheduler.take()
+    scheduler.stopped(1, failed=False)
+    assert scheduler.take() == [Decision("settle", 2, "held", 0), Decision("finish")]

@@ -138,7 +138,7 @@ def _beside(world: World, index: int, ignore: AbstractSet[int], *, leaving: bool
 def _scarce(world: World, index: int, ignore: AbstractSet[int]) -> str:
     for name, units in world.calls[index].terms.uses.items():
         others = [i for i in world.active if i != index and i not in ignore]
-        taken = sum(world.calls[other].terms.uses.get(name, 0) for other in others)
+        taken = sum(world.uses[other].get(name, 0) for other in others)
         if taken + units > world.plan.limits.resources.get(name, taken + units):
             return f"too little {name} is free"
     return ""
@@ -158,8 +158,8 @@ def prepare_hold(world: World, index: int, *, ignore: AbstractSet[int] = NOBODY)
         if exclusive(world, index) and not world.done(before):
             return f"it runs alone, and {before} is not done"
     active = [other for other in world.active if other not in ignore]
-    if exclusive(world, index) and active:
-        return f"it runs alone, and {active[0]} runs"
+    if alone := [other for other in active if exclusive(world, other) or exclusive(world, index)]:
+        return f"{alone[0]} runs, and one of them runs alone"
     return "no permit is free" if len(active) >= world.plan.limits.pool else ""
 
 
@@ -173,8 +173,4 @@ def startable(world: World, index: int) -> bool:
 
 def bodies(world: World) -> list[int]:
     """Calls whose bodies run although their outcome was reported, and that nobody gave up yet."""
-    return [
-        i
-        for i, stage in enumerate(world.stage)
-        if stage == LINGERING and i not in world.stuck
-    ]
+    return [i for i, stage in enumerate(world.stage) if stage == LINGERING and i not in world.stuck]

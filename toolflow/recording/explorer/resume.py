@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolflow.compiler import compile_plan
-from toolflow.model.batch import Batch
-from toolflow.model.turn import Call, Turn
+from toolflow.compiler.compile import recompile
 from toolflow.recording.explorer.oracle import bodies
 from toolflow.recording.explorer.world import (
     ASKING,
@@ -73,16 +71,8 @@ def resume(world: World, fact: Fact) -> None:
     elif fact.detail == "no":
         world.die(fact.call, "declined", hooked=True)
     world.before = frozenset(i for i in range(len(world.calls)) if world.settled(i))
-    world.plan = replanned(world)
+    pairs = zip(world.calls, world.plan.calls, strict=True)
+    if any(call is not planned for call, planned in pairs):
+        world.plan = recompile(world.plan, world.calls)
     world.scheduler = world.new_scheduler()
     world.scheduler.begin()
-
-
-def replanned(world: World):  # type: ignore[no-untyped-def]
-    """The plan of the calls as hooks and tool sets have left them."""
-    if all(call is planned for call, planned in zip(world.calls, world.plan.calls, strict=True)):
-        return world.plan
-    calls = tuple(world.calls)
-    turn = world.plan.turn or Turn("turn", tuple(Call(c.index, c.id, c.tool) for c in calls))
-    plan = world.plan
-    return compile_plan(Batch(turn, calls, plan.limits, plan.approvals, plan.policy_digest))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolflow.recording.explorer.facts import enter, must_go_on, possible_facts
+from toolflow.recording.explorer.facts import must_go_on, possible_facts
 from toolflow.recording.explorer.oracle import (
     bodies,
     exclusive,
@@ -15,13 +15,13 @@ from toolflow.recording.explorer.oracle import (
     stops_after,
     stops_before,
 )
+from toolflow.recording.explorer.telling import enter
 from toolflow.recording.explorer.world import (
     ACQUIRING,
     ASKING,
     DUE,
     HOOKING,
     IDLE,
-    NO_HOOK,
     PREPARED,
     PREPARING,
     STAGES,
@@ -100,6 +100,7 @@ def _start(world: World, decision: Decision) -> None:
             need(hold(world, before), "call order", f"{index} starts before {before}, which may")
     world.stage[index] = ACQUIRING
     call = world.calls[index]
+    world.uses[index] = call.terms.uses
     if index in world.foreign or any(meet(call, world.calls[f]) for f in world.foreign):
         world.stage[index] = PREPARED
         world.die(index, "held", hooked=True)
@@ -270,8 +271,3 @@ def _not_idle(world: World) -> None:
         elif world.stage[index] == IDLE and world.possible.hooks and not world.settled(index):
             reason = prepare_hold(world, index)
             need(reason, "as soon as it may", f"the before-hook of {index} does not run")
-
-
-def hooks_seen(world: World, index: int) -> bool:
-    """Whether the after-hook of a call saw it, or was not to."""
-    return world.after[index] == NO_HOOK or world.done(index)

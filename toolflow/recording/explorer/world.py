@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from toolflow.compiler import Plan
 from toolflow.model.batch import CallPlan
-from toolflow.model.plan import PlanData
+from toolflow.recording.explorer.copies import copied, copy_scheduler, field_values
 from toolflow.recording.explorer.store import Store
 from toolflow.scheduler import Scheduler
 
@@ -102,7 +103,7 @@ class World:
         possible: What may happen.
     """
 
-    def __init__(self, plan: PlanData, possible: Possible) -> None:
+    def __init__(self, plan: Plan, possible: Possible) -> None:
         count = len(plan.calls)
         self.plan = plan
         self.possible = possible
@@ -125,6 +126,7 @@ class World:
         self.ended = ""
         self.skip_after = count
         self.halts, self.aborts, self.faults = possible.halts, possible.aborts, possible.faults
+        self.uses: dict[int, Mapping[str, int]] = {}  # what each call took when it got its permit
         self.cells: dict[str, int] = {}
         self.seen = [0] * count
         for call in plan.calls:
@@ -206,72 +208,25 @@ class World:
 
     def copy(self) -> World:
         """A copy that shares nothing that changes."""
-        other = object.__new__(World)
-        other.__dict__.update(_copied(self.__dict__))
+        other: World = copied(self)
         other.scheduler = copy_scheduler(self.scheduler)
         return other
 
     def key(self) -> tuple[object, ...]:
         """Equal for worlds in which the same can happen from here on."""
-        mine = [_frozen(v) for k, v in self.__dict__.items() if k not in _SHARED]
-        return (*mine, *scheduler_key(self.scheduler))
+        scheduler = self.scheduler
+        state = scheduler.__dict__
+        return (
+            *map(id, self.calls),
+            *map(id, scheduler.calls),
+            *field_values(self),
+            *field_values(scheduler),
+            *field_values(state["_starts"]),
+            *field_values(state["_waits"]),
+        )
 
 
-_SHARED = frozenset({"plan", "possible", "store", "scheduler"})
-
-_IMPLIED = frozenset({"_calls", "_heap", "_behind"})  # follows from the other fields
-
-
-def copy_scheduler(scheduler: Scheduler) -> Scheduler:
-    """A copy of a scheduler that shares nothing that changes with it."""
-    other = object.__new__(type(scheduler))
-    other.__dict__.update(_copied(scheduler.__dict__))
-    for name in ("_starts", "_waits"):
-        part = scheduler.__dict__[name]
-        fresh = object.__new__(type(part))
-        fresh.__dict__.update(_copied(part.__dict__))
-        setattr(other, name, fresh)
-        fresh._calls = other.calls  # they share the list
-    return other
-
-
-def scheduler_key(scheduler: Scheduler) -> tuple[object, ...]:
-    """The state of a scheduler as a value that can be compared and hashed."""
-    state = scheduler.__dict__
-    parts = [_frozen(v) for k, v in state.items() if k not in {"_starts", "_waits", "_decisions"}]
-    for part in ("_starts", "_waits"):
-        inner = state[part].__dict__
-        parts += [_frozen(v) for k, v in inner.items() if k not in _IMPLIED]
-    return tuple(parts)
-
-
-def _copied(fields: Mapping[str, Any]) -> dict[str, Any]:
-    fresh = dict(fields)
-    for name, value in fields.items():
-        kind = type(value)
-        if kind is list:
-            fresh[name] = value[:]
-        elif kind is set:
-            fresh[name] = value.copy()
-        elif kind is dict:
-            fresh[name] = {
-                k: v.copy() if type(v) in {set, list} else v for k, v in value.items()
-            }
-    return fresh
-
-
-def _frozen(value: object) -> object:
-    kind = type(value)
-    if kind is set:
-        return frozenset(value)  # type: ignore[call-overload]  # it is a set
-    if kind is list:
-        return tuple(map(_frozen, value))  # type: ignore[call-overload]  # it is a list
-    if kind is dict:
-        return frozenset((k, _frozen(v)) for k, v in value.items())  # type: ignore[attr-defined]  # it is a dict
-    return id(value) if kind is CallPlan else value
-
-
-def all_forms(plan: PlanData, possible: Possible) -> Iterable[CallPlan]:
+def all_forms(plan: Plan, possible: Possible) -> Iterable[CallPlan]:
     """Every form that a call of the plan may take."""
     yield from plan.calls
     for changes in (possible.hook_changes, possible.live_changes):
