@@ -16,17 +16,19 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 
 from toolflow.compiler import Plan, compile_plan
+from toolflow.compiler.compile import resource_problems
 from toolflow.errors import CheckpointError, UsageError
 from toolflow.formats import read_turn, write_turn
 from toolflow.locks import default_store
+from toolflow.locks.keyed_lock import current_lineage
 from toolflow.locks.protocol import LockStore
-from toolflow.model.batch import CallPlan, Limits
+from toolflow.model.batch import CallPlan, Limits, Verdict
 from toolflow.model.outcome import Outcome
 from toolflow.model.turn import Call, Turn
 from toolflow.recording.checkpoint import Checkpoint, checkpoint_of
 from toolflow.recording.result import RunResult
 from toolflow.runtime.approvals import Approver
-from toolflow.runtime.context import Context, current_context, current_lineage
+from toolflow.runtime.context import Context, current_context
 from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 from toolflow.runtime.executor import Executor

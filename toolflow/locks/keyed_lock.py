@@ -7,7 +7,7 @@ inherit it; once the block is left, what they inherited counts no more.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Final
@@ -19,8 +19,24 @@ from toolflow.locks.memory import MemoryStore, default_store
 from toolflow.locks.protocol import Lease, LockRequest, LockStore
 from toolflow.model.turn import EMPTY
 
-lineage: Final[ContextVar[tuple[Hashable, ...]]] = ContextVar("toolflow_lineage", default=())
+Lineage = tuple[Hashable, ...]
+
+lineage: Final[ContextVar[Lineage]] = ContextVar("toolflow_lineage", default=())
 """The owners inside which the running code was called, nearest first: call, turn, run."""
+
+
+def _all(owners: Lineage) -> Lineage:
+    return owners
+
+
+living: Final[ContextVar[Callable[[Lineage], Lineage]]] = ContextVar("living", default=_all)
+"""Leaves out of a lineage the calls that have ended: a task may outlive the call that started it,
+and then what that call's turn holds is no longer its own."""
+
+
+def current_lineage() -> Lineage:
+    """The owners inside which the running code was called and that have not ended."""
+    return living.get()(lineage.get())
 
 
 class Hold:
@@ -44,7 +60,7 @@ class Hold:
         self._token: Token[tuple[Hashable, ...]] | None = None
 
     async def __aenter__(self) -> Lease:
-        around = lineage.get()
+        around = current_lineage()
         owner = _Outside(self._request.label)
         request = self._request._replace(owner=owner, ancestors=around)
         if self._timeout is None:

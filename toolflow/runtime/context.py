@@ -8,6 +8,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from toolflow.locks.keyed_lock import lineage as lock_lineage
+from toolflow.locks.keyed_lock import living
 from toolflow.model.batch import CallPlan
 from toolflow.model.event import Event
 from toolflow.model.turn import EMPTY
@@ -42,6 +43,7 @@ class Surroundings:
         pausable: Whether the run can pause.
         approver: Who answers questions, also those of nested turns.
         pinned: The toolbox and what it held when the outermost run began.
+        living: Leaves out of a lineage the calls around this run that have ended.
         relay: Shows events of nested turns to the observers of this run; ``None``: there are none.
     """
 
@@ -49,6 +51,7 @@ class Surroundings:
         "answers",
         "approver",
         "lineage",
+        "living",
         "messages",
         "pausable",
         "pinned",
@@ -80,6 +83,7 @@ class Surroundings:
         self.pausable = pausable
         self.approver = approver
         self.pinned = pinned
+        self.living = living.get()
         self.relay: Callable[[Event], None] | None = None
 
 
@@ -164,6 +168,13 @@ class Context:
         run = self._surroundings.run
         return ((run, self._call.index), (run,), *self._surroundings.lineage)
 
+    def living(self, owners: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+        """Leave out the owners that count no more since this call, or one around it, ended."""
+        if not self.alive:
+            own = self.lineage[:2]
+            owners = tuple(owner for owner in owners if owner not in own)
+        return self._surroundings.living(owners)
+
     def interrupt(self, question: Any) -> Any:
         """Ask a person. The run pauses; the body runs again from its start once there is an answer.
 
@@ -216,15 +227,4 @@ def enter_context(context: Context) -> None:
     """
     _current.set(context)
     lock_lineage.set(context.lineage)
-
-
-def current_lineage() -> tuple[Hashable, ...]:
-    """The owners of keys around the code that runs here, nearest first.
-
-    They are those of the call whose body runs here, and of keys that code took by itself. Those of
-    a call that has ended count no more.
-    """
-    around, context = lock_lineage.get(), _current.get()
-    if context is None or context.alive:
-        return around
-    return tuple(owner for owner in around if owner not in context.lineage)
+    living.set(context.living)

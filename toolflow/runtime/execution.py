@@ -79,7 +79,7 @@ class Execution:
             owner=self._owner(call.index),
             reads=call.reads or (),
             writes=call.writes or (),
-            ancestors=((run.options.run,), *run.options.lineage),
+            ancestors=((run.options.run,), *run.surroundings.living(run.options.lineage)),
             uses=call.terms.uses,
             capacities=run.plan.limits.resources,
             label=call.name,

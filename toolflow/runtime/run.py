@@ -144,7 +144,7 @@ class Run:
 
     async def started(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
         """Start a task in the run's group, and go on once it says that it has started."""
-        await self._tasks.start(task, *args)
+        await self._tasks.start(task, *args)  # type: ignore[arg-type]  # async functions only
 
     def relay(self, event: Event) -> None:
         """Show an event of a nested turn, which may run in another thread, to the observers."""
