@@ -178,9 +178,9 @@ class Walk(State):
             return False
         if 0 <= self.stop_point <= index or (self._holds and index > min(self._holds)):
             return False
-        if self._late and index >= min(self._late):
-            if index not in self._late or not self._alone(index):
-                return False
+        behind_barrier = self._late and index >= min(self._late)
+        if behind_barrier and not (index in self._late and self._alone(index)):
+            return False
         if self._starts.take():
             self.phase[index] = ACQUIRING
             self._busy += 1
