@@ -10,7 +10,8 @@ import pytest
 from locks import check_empty
 
 from toolflow.errors import LockCycleError, UsageError
-from toolflow.locks import KeyedLock, LockRequest, MemoryStore, acquire, default_store, lineage
+from toolflow.locks import KeyedLock, LockRequest, MemoryStore, acquire, default_store
+from toolflow.locks.keyed_lock import Holding, current_lineage, inside
 from toolflow.scheduler.lock_table import LockTable
 
 pytestmark = pytest.mark.anyio
@@ -364,8 +365,8 @@ def test_c128_the_order_of_nested_siblings_is_decided_without_a_loop():
 
 async def test_c127_the_lineage_of_a_thread_is_that_of_its_call():
     # Which thread runs a body does not matter; the context does, and it is handed to the thread.
-    token = lineage.set(("call",))
+    token = inside.set(Holding(("call",)))
     try:
-        assert await anyio.to_thread.run_sync(lineage.get) == ("call",)
+        assert await anyio.to_thread.run_sync(current_lineage) == ("call",)
     finally:
-        lineage.reset(token)
+        inside.reset(token)

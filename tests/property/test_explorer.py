@@ -32,7 +32,7 @@ def test_c154_rules_hold_in_every_order_of_every_turn_of_up_to_two_calls(
 ) -> None:
     for length in (1, 2):
         for kinds in turns_of(CORE, length):
-            troubles = {"halts": 1, "aborts": 1, "late_grants": not hooks}
+            troubles = {"halts": pool == 2, "aborts": pool == 1, "late_grants": False}
             plan, possible = small_turn(
                 kinds, pool=pool, hooks=hooks, approver=approver, **troubles
             )
@@ -50,7 +50,7 @@ def test_c154_rules_hold_for_every_kind_of_call_whatever_happens_to_it(name: str
             hooks=hooks,
             approver=approver,
             pausable=pausable,
-            halts=2,
+            halts=1,
             aborts=1,
             faults=1,
             denials=True,
@@ -86,10 +86,10 @@ def test_c155_the_simulated_store_tells_a_lost_update_from_a_serial_run() -> Non
 
 
 @pytest.mark.parametrize("length", [3, 4, 5, 6])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_c156_every_order_of_sampled_turns_of_up_to_six_calls(length: int, seed: int) -> None:
     chance = random.Random(f"{length}/{seed}")
-    left = 5_000  # states, so that the time is bounded whatever was drawn
+    left = 3_000  # states, so that the time is bounded whatever was drawn
     while left > 0:
         kinds = chance.choices(list(KINDS) if chance.random() < 0.7 else list(CORE), k=length)
         options = sampled_options(chance, length)

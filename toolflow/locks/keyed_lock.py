@@ -7,10 +7,11 @@ inherit it; once the block is left, what they inherited counts no more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from contextvars import ContextVar, Token
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Final
+from typing import Final, Protocol
 
 import anyio
 
@@ -21,22 +22,47 @@ from toolflow.model.turn import EMPTY
 
 Lineage = tuple[Hashable, ...]
 
-lineage: Final[ContextVar[Lineage]] = ContextVar("toolflow_lineage", default=())
-"""The owners inside which the running code was called, nearest first: call, turn, run."""
+
+class Inside(Protocol):
+    """What running code is inside of: the body of a call, or a block that holds keys."""
+
+    @property
+    def lineage(self) -> Lineage:
+        """The owners around the code, nearest first: block, call, turn, run."""
+
+    def living(self, owners: Lineage) -> Lineage:
+        """Leave out of a lineage the calls that have ended.
+
+        A task may outlive the call that started it, and then what that call's turn holds is no
+        longer its own.
+        """
 
 
-def _all(owners: Lineage) -> Lineage:
-    return owners
+inside: Final[ContextVar[Inside | None]] = ContextVar("toolflow_inside", default=None)
+"""What the running code is inside of; one variable, since it is set for every call."""
 
 
-living: Final[ContextVar[Callable[[Lineage], Lineage]]] = ContextVar("living", default=_all)
-"""Leaves out of a lineage the calls that have ended: a task may outlive the call that started it,
-and then what that call's turn holds is no longer its own."""
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A block that holds keys.
+
+    Attributes:
+        lineage: Its owner and those around it.
+        outer: What the block is inside of.
+    """
+
+    lineage: Lineage
+    outer: Inside | None = None
+
+    def living(self, owners: Lineage) -> Lineage:
+        """See `Inside`."""
+        return owners if self.outer is None else self.outer.living(owners)
 
 
 def current_lineage() -> Lineage:
     """The owners inside which the running code was called and that have not ended."""
-    return living.get()(lineage.get())
+    here = inside.get()
+    return () if here is None else here.living(here.lineage)
 
 
 class Hold:
@@ -57,7 +83,7 @@ class Hold:
         self._request = request
         self._timeout = timeout
         self._lease: Lease | None = None
-        self._token: Token[tuple[Hashable, ...]] | None = None
+        self._token: Token[Inside | None] | None = None
 
     async def __aenter__(self) -> Lease:
         around = current_lineage()
@@ -69,7 +95,7 @@ class Hold:
             with anyio.fail_after(self._timeout):
                 lease = await self._store.acquire(request)
         self._lease = lease
-        self._token = lineage.set((owner, *around))
+        self._token = inside.set(Holding((owner, *around), inside.get()))
         return lease
 
     async def __aexit__(
@@ -83,7 +109,7 @@ class Hold:
             self._store.release(lease)
         if self._token is not None:
             try:
-                lineage.reset(self._token)
+                inside.reset(self._token)
             except ValueError:  # left in another context than it was entered in: nothing to reset
                 pass
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextvars import ContextVar
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from toolflow.locks.keyed_lock import lineage as lock_lineage
-from toolflow.locks.keyed_lock import living
+from toolflow.locks.keyed_lock import Holding, inside
 from toolflow.model.batch import CallPlan
 from toolflow.model.event import Event
 from toolflow.model.turn import EMPTY
@@ -43,7 +41,7 @@ class Surroundings:
         pausable: Whether the run can pause.
         approver: Who answers questions, also those of nested turns.
         pinned: The toolbox and what it held when the outermost run began.
-        living: Leaves out of a lineage the calls around this run that have ended.
+        outer: What the run itself is inside of.
         relay: Shows events of nested turns to the observers of this run; ``None``: there are none.
     """
 
@@ -51,8 +49,8 @@ class Surroundings:
         "answers",
         "approver",
         "lineage",
-        "living",
         "messages",
+        "outer",
         "pausable",
         "pinned",
         "relay",
@@ -83,8 +81,12 @@ class Surroundings:
         self.pausable = pausable
         self.approver = approver
         self.pinned = pinned
-        self.living = living.get()
+        self.outer = inside.get()
         self.relay: Callable[[Event], None] | None = None
+
+    def living(self, owners: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+        """Leave out of a lineage the calls around this run that have ended."""
+        return owners if self.outer is None else self.outer.living(owners)
 
 
 class Context:
@@ -207,16 +209,15 @@ class Context:
         self.partial = partial
 
 
-_current: ContextVar[Context | None] = ContextVar("toolflow_context", default=None)
-
-
 def current_context() -> Context | None:
     """The context of the call whose body runs here, or ``None`` outside of one.
 
     A task that a body left running after its call ended is outside (spec 6.11).
     """
-    context = _current.get()
-    return context if context is not None and context.alive else None
+    here = inside.get()
+    while isinstance(here, Holding):
+        here = here.outer
+    return here if isinstance(here, Context) and here.alive else None
 
 
 def enter_context(context: Context) -> None:
@@ -225,6 +226,4 @@ def enter_context(context: Context) -> None:
     What the body calls takes the keys of its call again without waiting (spec 6.11), be it a
     nested turn or code that asks for keys itself.
     """
-    _current.set(context)
-    lock_lineage.set(context.lineage)
-    living.set(context.living)
+    inside.set(context)

@@ -61,9 +61,7 @@ class State:
         self._low = 0  # every call before this one is done
         self._cursor = 0  # the next call to prepare
         self._holds: set[int] = set()  # calls with `stop: after` behind which nothing starts
-        self._late: set[int] = (
-            set()
-        )  # exclusive calls that the cursor has passed, until they are done
+        self._late: set[int] = set()  # exclusive calls that the cursor passed, until they are done
         self._open: set[int] = set()  # prepared calls that have not stopped
         self._changed: set[int] = set()  # open calls whose keys are not those of the plan
         self._split = 0  # the last barrier that was passed without running while others were open
@@ -74,6 +72,8 @@ class State:
         self._busy = 0  # calls for which something is under way that will report a fact
         self._skip_after = len(self.calls)  # calls behind this one are skipped
         self._halting = self._aborted = self._broken = self._ended = False
+        self._shut = False  # halting, aborted or broken: nothing starts
+        self._plain = [self._is_plain(call) for call in self.calls]
         self._restore(settled or {}, frozenset(failed))
 
     def _restore(self, settled: Mapping[int, bool], failed: AbstractSet[int]) -> None:
@@ -84,6 +84,21 @@ class State:
             self._waits.free(index)
             if call.terms.on_error == "stop" and (index in failed or index not in settled):
                 self._skip_after = min(self._skip_after, index)
+
+    def _is_plain(self, call: CallPlan) -> bool:
+        """Whether nothing but edges and permits can keep a call from starting in its place.
+
+        Most calls of most turns are like that, and the walk has a short way for them.
+        """
+        terms = call.terms
+        return (
+            call.verdict.kind == "safe"
+            and call.ask is None
+            and terms.stop is None
+            and not terms.uses
+            and call.index not in self._stops
+            and not self._hooks
+        )
 
     # ---- what follows from a fact ----
 
@@ -171,6 +186,7 @@ class State:
     def _replace(self, index: int, call: CallPlan) -> None:
         """A call has changed: the edges that the plan has for its old keys count no more."""
         self.calls[index] = call
+        self._plain[index] = False
         self._exclusive[index] = self._exclusive[index] or call.verdict.kind == "exclusive"
         self._changed.add(index)
         for released in self._waits.free(index):

@@ -7,7 +7,8 @@ import pytest
 from locks import check_empty
 
 from toolflow.errors import LockCycleError, UsageError
-from toolflow.locks import KeyedLock, LockRequest, MemoryStore, acquire, default_store, lineage
+from toolflow.locks import KeyedLock, LockRequest, MemoryStore, acquire, default_store
+from toolflow.locks.keyed_lock import Holding, current_lineage, inside
 
 pytestmark = pytest.mark.anyio
 
@@ -103,22 +104,22 @@ async def test_waiting_ends_at_the_timeout_and_frees_the_place():
 
 
 async def test_the_lineage_holds_within_the_block_only():
-    before = lineage.get()
+    before = current_lineage()
     async with acquire(writes="lineage-test") as lease:
-        assert lineage.get() == (lease.owner, *before)
-    assert lineage.get() == before
+        assert current_lineage() == (lease.owner, *before)
+    assert current_lineage() == before
 
 
 async def test_a_block_inside_a_call_takes_the_calls_keys_again():
     store = MemoryStore()
     call = store.acquire_nowait(LockRequest("call", writes=("k",)))
-    token = lineage.set(("call",))
+    token = inside.set(Holding(("call",)))
     try:
         with anyio.fail_after(5):
             async with acquire(writes="k", store=store):
                 pass
     finally:
-        lineage.reset(token)
+        inside.reset(token)
     store.release(call)
 
 

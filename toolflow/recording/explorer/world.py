@@ -164,6 +164,16 @@ class World:
         return self.stage[index] in {RUNNING, LINGERING, RAN}
 
     @property
+    def stop_calls(self) -> list[int]:
+        """Calls before or after which there may be a stop point, ascending."""
+        stops = self.possible.stops
+        return [
+            call.index
+            for call in self.calls
+            if call.terms.stop is not None or call.ask is not None or call.index in stops
+        ]
+
+    @property
     def active(self) -> list[int]:
         """Calls that hold a permit."""
         return [i for i, stage in enumerate(self.stage) if ACQUIRING <= stage <= LINGERING]
