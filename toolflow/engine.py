@@ -11,21 +11,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from toolflow.compiler import Plan, compile_plan
 from toolflow.compiler.compile import resource_problems
-from toolflow.errors import CheckpointError, UsageError
-from toolflow.formats import read_turn, write_turn
+from toolflow.errors import CheckpointError
+from toolflow.formats import read_turn
 from toolflow.locks import default_store
 from toolflow.locks.keyed_lock import current_lineage
 from toolflow.locks.protocol import LockStore
 from toolflow.model.batch import CallPlan, Limits, Verdict
 from toolflow.model.outcome import Outcome
 from toolflow.model.turn import Call, Turn
-from toolflow.recording.checkpoint import Checkpoint, checkpoint_of
+from toolflow.recording.checkpoint import Checkpoint
+from toolflow.recording.conclude import conclude, plain_turn, stage_turn
 from toolflow.recording.result import RunResult
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.context import Context, current_context
@@ -34,15 +35,12 @@ from toolflow.runtime.events import Sink
 from toolflow.runtime.executor import Executor
 from toolflow.runtime.hooks import HookChain, Hooks
 from toolflow.runtime.nesting import nested_tools, parent_approver, run_name, sinks_of, source_of
-from toolflow.runtime.options import RunOptions
-from toolflow.runtime.report import RunReport
+from toolflow.runtime.options import RunOptions, stops_of
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.runtime.transcript import Transcript
 
 if TYPE_CHECKING:
     from toolflow.policy import Policy
-
-_UNKNOWN = Outcome("outcome_unknown")  # stands for results where only the message is wanted
 
 
 class Engine:
@@ -165,7 +163,7 @@ class Engine:
             sinks=sinks_of(on_event, parent),
             control=control or Control(),
             pausable=can_pause and parent is None,
-            stops=_stops(plan, stop_at, step=step),
+            stops=stops_of(plan, stop_at, step=step),
             grace=self.grace,
             total=timeout,
             lineage=current_lineage(),
@@ -221,7 +219,7 @@ class Engine:
             sinks=sinks_of(on_event, None),
             control=control or Control(),
             pausable=True,
-            stops=_stops(plan, (), step=step) | checkpoint.stops,
+            stops=stops_of(plan, (), step=step) | checkpoint.stops,
             passed=given.passed,
             approved=given.approved,
             outcomes=given.outcomes,
@@ -280,61 +278,22 @@ class Engine:
         extra: tuple[str, ...] = (),
     ) -> RunResult:
         tools, pinned = nested_tools(self.tools, parent)
-        turn = plan.turn if plan.turn is not None else _plain_turn(plan)
+        turn = plan.turn if plan.turn is not None else plain_turn(plan)
         if transcript is not None:
-            transcript.stage(write_turn(turn, [_UNKNOWN] * len(turn.calls))[0])
-            options = replace(options, messages=transcript.snapshot())
+            options = replace(options, messages=stage_turn(transcript, turn))
         reclassify = partial(self._reclassify, turn, tools)
         options = replace(options, reclassify=reclassify, pinned=pinned)
         executor = Executor(plan, tools, self.locks, options)
         try:
             report = await executor.run()
             with anyio.CancelScope(shield=True):  # what ran is kept, even if we are cancelled
-                result = await self._conclude(executor, turn, report, transcript, extra=extra)
+                result = await conclude(executor, plan, turn, report, transcript, extra=extra)
         finally:
             executor.tell_end()
             executor.release_leases()
         if executor.pending_error is not None:
             raise executor.pending_error
         return result
-
-    async def _conclude(
-        self,
-        executor: Executor,
-        turn: Turn,
-        report: RunReport,
-        transcript: Transcript | None,
-        *,
-        extra: tuple[str, ...],
-    ) -> RunResult:
-        plan, options = cast("Plan", executor.plan), executor.options
-        texts = extra + report.extra
-        if report.status == "paused":
-            if transcript is not None:
-                transcript.discard()
-            checkpoint = checkpoint_of(plan, report, options, extra=texts)
-            return RunResult(plan, turn, report, checkpoint=checkpoint)
-        outcomes = [outcome for outcome in report.outcomes if outcome is not None]
-        assistant, results = write_turn(turn, outcomes, texts=texts)
-        if transcript is not None:
-            transcript.stage(assistant)
-            transcript.stage_results(results)
-            await transcript.commit()
-        executor.tell_committed(
-            (*assistant, *results) if transcript is None else transcript.messages
-        )
-        steering = options.control.take_messages()
-        if transcript is not None and steering:
-            await transcript.append(steering)
-        return RunResult(
-            plan,
-            turn,
-            report,
-            assistant=tuple(assistant),
-            results=tuple(results),
-            steering=tuple(steering),
-            texts=texts,
-        )
 
     def _reclassify(
         self, turn: Turn, tools: Toolbox, call: CallPlan, args: Mapping[str, Any]
@@ -347,21 +306,3 @@ class Engine:
 
 def _several(hooks: Hooks | Sequence[Hooks]) -> tuple[Hooks, ...]:
     return (hooks,) if isinstance(hooks, Hooks) else tuple(hooks)
-
-
-def _stops(plan: Plan, stop_at: Iterable[str], *, step: bool) -> frozenset[int]:
-    index = {call.name: call.index for call in plan.calls}
-    wanted = tuple(stop_at)
-    unknown = [name for name in wanted if name not in index]
-    if unknown:
-        raise UsageError(
-            f"stop_at names {unknown[0]!r}, which is no call of this plan. "
-            f"Its calls are {', '.join(index) or 'none'}."
-        )
-    return frozenset(index.values()) if step else frozenset(index[name] for name in wanted)
-
-
-def _plain_turn(plan: Plan) -> Turn:
-    """The turn of a plan that was loaded without its message."""
-    calls = tuple(Call(call.index, call.id, call.tool, call.args) for call in plan.calls)
-    return Turn(plan.turn_id, calls, message_id=plan.message_id, source=plan.source)
