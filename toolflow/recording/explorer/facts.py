@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolflow.model.batch import CallPlan
-from toolflow.recording.explorer.oracle import bodies
+from toolflow.recording.explorer.oracle import bodies, meet
 from toolflow.recording.explorer.world import (
     ACQUIRING,
     HOOKING,
@@ -67,6 +67,8 @@ def _facts_of(world: World, index: int) -> Iterator[Fact]:
     elif stage == ACQUIRING:
         if index in world.cancelled:
             yield Fact("gave_up", index)
+        elif any(meet(world.calls[index], world.calls[body]) for body in world.foreign):
+            yield Fact("refused", index, "held")  # a body of an earlier run has the key
         else:
             yield Fact("started", index)
         if possible.refusals:

@@ -101,11 +101,7 @@ def _start(world: World, decision: Decision) -> None:
     world.stage[index] = ACQUIRING
     call = world.calls[index]
     world.uses[index] = call.terms.uses
-    if index in world.foreign or any(meet(call, world.calls[f]) for f in world.foreign):
-        world.stage[index] = PREPARED
-        world.die(index, "held", hooked=True)
-        world.scheduler.refused(index, hooked=True)  # as the lock store does
-    elif not (world.possible.late_grants or call.reads or call.writes or call.terms.uses):
+    if not (world.possible.late_grants or call.reads or call.writes or call.terms.uses):
         enter(world, index)
 
 
