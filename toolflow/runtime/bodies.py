@@ -74,7 +74,10 @@ class ThreadBody:
         self._on_late_stop = on_late_stop
         self._lock = threading.Lock()
         self._given_up = False
-        self._ended = False
+        self._begun = False
+        self.ended = False  # whether the function has returned or raised
+        self._value: Any = None
+        self._error: BaseException | None = None
 
     async def run(self) -> Any:
         """Run the function in a worker thread and wait for it.
@@ -91,26 +94,36 @@ class ThreadBody:
         """Stop waiting for the function.
 
         Returns:
-            Whether it still runs; then ``on_late_stop`` is called when it ends.
+            Whether it runs; then ``on_late_stop`` is called when it ends. A function that no
+            thread has begun never will be.
         """
         with self._lock:
             self._given_up = True
-            return not self._ended
+            return self._begun and not self.ended
+
+    def result(self) -> Any:
+        """What an ended function returned; or raise what it raised."""
+        if self._error is not None:
+            raise self._error
+        return self._value
 
     def _work(self) -> Any:
-        value, error = None, None
+        with self._lock:
+            if self._given_up:  # the loop may drop what no thread has begun, so it counts as never
+                return None
+            self._begun = True
         try:
-            value = self._function()
+            self._value = self._function()
         except BaseException as raised:
-            error = raised
+            self._error = raised
             raise
         finally:
             with self._lock:
-                self._ended = True
+                self.ended = True
                 late = self._given_up
             if late:
-                self._on_late_stop(value, error)
-        return value
+                self._on_late_stop(self._value, self._error)
+        return self._value
 
 
 def _limiter() -> anyio.CapacityLimiter:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,8 @@ from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
 from toolflow.runtime.bodies import ThreadBody, as_coroutine, stepped
 from toolflow.runtime.context import Context, Interrupted, enter_context
-from toolflow.runtime.record import CallRecord, timed_out
+from toolflow.runtime.failure import first_of
+from toolflow.runtime.record import CallRecord, timed_out, with_late_end
 from toolflow.runtime.results import failed_outcome, outcome_of
 
 if TYPE_CHECKING:
@@ -51,20 +51,16 @@ class Execution:
         self._enter(call, record)
         try:
             outcome = outcome_of(await self._body(call, record))
-        except Interrupted as asked:
-            self._interrupted(index, asked)
-            return
         except self._cancelled as error:
             outcome = self._cut_off(record, error, scope)
             if record.in_thread:
                 self.report(index, outcome)
                 return
-        except KeyboardInterrupt as error:
-            run.pending_error = error
-            outcome = run.wording.aborted(record.partial)
-            run.abort("by the keyboard")
         except BaseException as error:  # noqa: BLE001  # whatever a tool raises is its failure
-            outcome = failed_outcome(error)
+            if (asked := first_of(error, Interrupted)) is not None:
+                self._interrupted(index, asked)
+                return
+            outcome = self._raised(record, error)
         self.ended(index, outcome)
 
     # ---- before the body ----
@@ -148,7 +144,9 @@ class Execution:
             return await thread.run()
         except self._cancelled_class():
             record.in_thread = thread.give_up()
-            raise
+            if not thread.ended or record.in_thread:
+                raise
+            return thread.result()  # it had ended before it was cut off
 
     # ---- the end ----
 
@@ -159,14 +157,14 @@ class Execution:
         record.stopped = run.now()
         self._leave(record)
         if record.reported:
-            record.outcome = _with_late_end(record, outcome)
+            record.outcome = with_late_end(record.outcome, outcome, record.partial)
             self._give_back(run.scheduler.calls[index], record)
             run.log.add("call_stopped", record.stopped, index)
             run.scheduler.stopped(index, failed=True)
             run.body_stopped()
             return
         if run.abort_cause is not None and outcome.status != "aborted":
-            outcome = run.wording.after_abort(outcome)
+            outcome = run.wording.after_abort(outcome, record.partial)
         record.outcome = outcome
         record.settled = record.stopped
         if record.lease is not None:
@@ -212,6 +210,12 @@ class Execution:
             return self._run.wording.aborted(record.partial)
         return failed_outcome(RuntimeError(f"The tool was cancelled from within: {error!r}"))
 
+    def _raised(self, record: CallRecord, error: BaseException) -> Outcome:
+        if (pressed := first_of(error, KeyboardInterrupt)) is None:
+            return failed_outcome(error)
+        self._run.stopped_by(pressed, "by the keyboard")
+        return self._run.wording.aborted(record.partial)
+
     def _interrupted(self, index: int, asked: Interrupted) -> None:
         run = self._run
         record = run.records[index]
@@ -252,10 +256,3 @@ class Execution:
     def _cancelled_class(self) -> type[BaseException]:
         assert self._cancelled is not None
         return self._cancelled
-
-
-def _with_late_end(record: CallRecord, late: Outcome) -> Outcome:
-    assert record.outcome is not None
-    if not late.ok:
-        return record.outcome
-    return replace(record.outcome, note=f"It ended later, with: {late.text[:500]}")

@@ -12,6 +12,8 @@ every call gets its outcome, and only then does the cancellation go on its way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import anyio
 
 from toolflow.runtime.loops import loop_caller, loop_clock
@@ -44,8 +46,8 @@ class Executor(Run):
         """
         self.clock = loop_clock()
         self._begun = self.clock()
-        self._end, self._quiet = anyio.Event(), anyio.Event()
-        self.call_back = loop_caller()
+        self._bell = anyio.Event()
+        self.call_back = loop_caller(self.deliver)
         try:
             async with anyio.create_task_group() as self._tasks:
                 self._watch = Watchdog(self._tasks, self.clock)
@@ -55,7 +57,7 @@ class Executor(Run):
                 finally:
                     self._close()
         except BaseException as error:  # noqa: BLE001  # a cancellation; the caller raises it
-            self.pending_error = error
+            self.stopped_by(error, "by cancellation")
         if self._error is not None:
             raise self._error
         self._tell_the_rest()
@@ -81,24 +83,37 @@ class Executor(Run):
         self.pump()
 
     async def _until_end(self) -> None:
+        """Wait for the end, and for bodies that were reported, each for its grace at the most."""
         try:
-            await self._end.wait()
-        except BaseException:
-            self.abort("by cancellation")
+            await self._until(self._over)
+        except BaseException as error:
+            pressed = isinstance(error, KeyboardInterrupt)
+            self.stopped_by(error, "by the keyboard" if pressed else "by cancellation")
             with anyio.CancelScope(shield=True):
-                await self._end.wait()
-                await self._until_quiet()
+                await self._until(self._over)
             raise
-        await self._until_quiet()
 
-    async def _until_quiet(self) -> None:
-        """Wait for bodies that were reported, each for its grace time at the most."""
-        while any(not self.records[index].graced for index in self.scheduler.lingering):
-            await self._quiet.wait()
-            self._quiet = anyio.Event()
+    def _over(self) -> bool:
+        return bool(self._ended) and all(
+            self.records[index].graced for index in self.scheduler.lingering
+        )
+
+    async def _until(self, over: Callable[[], bool]) -> None:
+        """Do what is delivered from outside of all tasks, until something holds."""
+        while True:
+            while self._inbox:
+                self._inbox.popleft()()
+            if over():
+                await anyio.lowlevel.checkpoint()  # a cancellation that came first is heard
+                return
+            self._bell = anyio.Event()
+            await self._bell.wait()
 
     def _close(self) -> None:
         self.options.control.detach()
+        self._closed = True
+        while self._inbox:
+            self._inbox.popleft()()
         self._watch.close()
         self.hooking.close()
         self.asking.close()

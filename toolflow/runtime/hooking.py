@@ -85,8 +85,7 @@ class HookRunner:
                 await (self._before(index) if kind == "prepare" else self._after(index))
                 done = True
             except KeyboardInterrupt as error:
-                self._run.pending_error = error
-                self._run.abort("by the keyboard")
+                self._run.stopped_by(error, "by the keyboard")
             except Exception as error:  # noqa: BLE001  # a bug of ours; hooks' own are caught below
                 self._run.broken(error)
         self._now = self._scope = None

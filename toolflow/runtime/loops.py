@@ -5,31 +5,52 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 
 Caller = Callable[[Callable[[], None]], None]
 
 
-def loop_caller() -> Caller:
-    """A function that runs a callback in the event loop that runs now.
+def loop_caller(deliver: Callable[[Callable[[], None]], None]) -> Caller:
+    """A function that runs a callback in a task of the event loop that runs now.
+
+    A callback may start tasks, and on asyncio that takes a task to do it from. So it is not enough
+    to be in the loop's thread: a signal handler and a timer of the loop are outside of all tasks.
+
+    Args:
+        deliver: Called in the loop's thread, maybe outside of all tasks, with a callback that a
+            task is to run.
 
     Returns:
-        A function, callable from any thread. In the loop's own thread it runs the callback at
-        once; from another thread the loop runs it soon; once the loop has ended the callback is
-        dropped, since nobody is left to care.
+        A function, callable from anywhere. In a task of the loop it runs the callback at once;
+        from elsewhere the callback is delivered soon; once the loop has ended it is dropped,
+        since nobody is left to care.
     """
     thread = threading.get_ident()
     from_elsewhere = _from_other_threads()
 
     def call(callback: Callable[[], None]) -> None:
-        if threading.get_ident() == thread:
+        if threading.get_ident() == thread and in_task():
             callback()
             return
         try:
-            from_elsewhere(callback)
+            from_elsewhere(partial(deliver, callback))
         except RuntimeError:  # asyncio: the loop is closed; trio: RunFinishedError is one too
             pass
 
     return call
+
+
+def in_task() -> bool:
+    """Whether a task of an event loop runs here."""
+    trio = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_task():
+        return True
+    import asyncio  # noqa: PLC0415  # only where a loop of it runs, so it is loaded anyway
+
+    try:
+        return asyncio.current_task() is not None
+    except RuntimeError:  # no loop runs here
+        return False
 
 
 def _from_other_threads() -> Callable[[Callable[[], None]], object]:

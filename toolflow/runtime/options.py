@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolflow.errors import UsageError
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
 from toolflow.model.turn import EMPTY
@@ -41,6 +43,9 @@ class RunOptions:
         source: ``main``, or the path of parent calls of a nested turn.
         messages: The transcript's snapshot for tools.
         reclassify: Classifies a call anew, with other arguments or tools.
+
+    Raises:
+        UsageError: If a time is no number of seconds.
     """
 
     run: str = "run"
@@ -61,3 +66,14 @@ class RunOptions:
     source: str = "main"
     messages: Sequence[Any] = ()
     reclassify: Reclassify | None = None
+
+    def __post_init__(self) -> None:
+        _check_seconds("grace", self.grace, least=0.0)
+        if self.total is not None:
+            _check_seconds("timeout", self.total, least=sys.float_info.min)
+
+
+def _check_seconds(name: str, value: object, *, least: float) -> None:
+    if type(value) not in {int, float} or not value >= least:  # type: ignore[operator]  # a number
+        allowed = "of at least 0" if least == 0 else "above 0"
+        raise UsageError(f"{name} is {value!r}. Use a number of seconds {allowed}.")

@@ -8,6 +8,7 @@ nest. `toolflow.runtime.executor` stands around it.
 from __future__ import annotations
 
 import contextvars
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -34,6 +35,8 @@ from toolflow.runtime.watchdog import Watchdog
 from toolflow.runtime.workers import Workers
 from toolflow.scheduler import Decision, Scheduler
 from toolflow.scheduler.decisions import ACQUIRING, DONE, HOOKING, PREPARING, READY, WAITING
+
+MOMENT = 0.1  # seconds in which a cancelled body may end with words of its own
 
 _SETTLED = {status: {"status": status} for status in get_args(Status)}
 
@@ -96,8 +99,9 @@ class Run:
         self.pending_error: BaseException | None = None
         self._tasks: TaskGroup
         self._watch: Watchdog
-        self._end: anyio.Event
-        self._quiet: anyio.Event
+        self._bell: anyio.Event
+        self._inbox: deque[Callable[[], None]] = deque()
+        self._closed = False
         self._begun = 0.0
         self.call_back: Caller
 
@@ -130,6 +134,20 @@ class Run:
     def at(self, when: float, callback: Callable[[], None]) -> None:
         """Call back at a time of the run, in seconds since it began."""
         self._watch.at(self._begun + when, callback)
+
+    def deliver(self, callback: Callable[[], None]) -> None:
+        """Have a task of the run do something; called in its loop, maybe outside of all tasks."""
+        if self._closed:  # nothing can start any more, so no task is needed
+            callback()
+        else:
+            self._inbox.append(callback)
+            self._bell.set()
+
+    def stopped_by(self, error: BaseException, cause: str) -> None:
+        """Abort, and have the caller raise an error at the end; a keyboard interrupt outranks."""
+        if not isinstance(self.pending_error, KeyboardInterrupt):
+            self.pending_error = error
+        self.abort(cause)
 
     def spawn(self, task: Callable[..., object], *args: object) -> None:
         """Start a task in the run's group."""
@@ -235,13 +253,14 @@ class Run:
         elif record.scope is not None:
             record.scope.cancel()
             if phase != ACQUIRING:
-                self.at(self.now() + self.options.grace, partial(self.execution.overdue, index))
+                moment = min(MOMENT, self.options.grace)
+                self.at(self.now() + moment, partial(self.execution.overdue, index))
 
     def _finish(self, kind: str) -> None:
         if not self._ended:
             self._ended = kind
             self.asking.stop()
-            self._end.set()
+            self._bell.set()
 
     def _tools_changed(self) -> None:
         self._catalog = self.tools.version
@@ -258,7 +277,7 @@ class Run:
 
     def body_stopped(self) -> None:
         """A body that had been reported has really ended."""
-        self._quiet.set()
+        self._bell.set()
         self.pump()
 
     def grace_over(self, index: int) -> None:
@@ -269,7 +288,7 @@ class Run:
             if record.lease is not None:
                 self.locks.poison(record.lease)
             self.scheduler.grace_over(index)
-            self._quiet.set()
+            self._bell.set()
             self.pump()
 
     def note(self, kind: str, index: int, **data: object) -> None:
