@@ -7,12 +7,11 @@ outside a turn waits in the same queues (`Engine.call`).
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 
@@ -27,11 +26,12 @@ from toolflow.model.turn import Call, Turn
 from toolflow.recording.checkpoint import Checkpoint, checkpoint_of
 from toolflow.recording.result import RunResult
 from toolflow.runtime.approvals import Approver
-from toolflow.runtime.context import Context, current_context
+from toolflow.runtime.context import Context, current_context, current_lineage
 from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 from toolflow.runtime.executor import Executor
 from toolflow.runtime.hooks import HookChain, Hooks
+from toolflow.runtime.nesting import nested_tools, parent_approver, run_name, sinks_of, source_of
 from toolflow.runtime.options import RunOptions
 from toolflow.runtime.report import RunReport
 from toolflow.runtime.toolbox import Toolbox
@@ -40,7 +40,6 @@ from toolflow.runtime.transcript import Transcript
 if TYPE_CHECKING:
     from toolflow.policy import Policy
 
-_run_numbers = itertools.count(1)
 _UNKNOWN = Outcome("outcome_unknown")  # stands for results where only the message is wanted
 
 
@@ -89,10 +88,9 @@ class Engine:
         self.hooks = _several(hooks)
         self.approver = approver
         self.grace = grace
-        self.limits = Limits(
-            pool=1 if not parallel else self.policy.limits.pool if pool is None else pool,
-            resources=self.policy.limits.resources,
-        )
+        limits = self.policy.limits
+        limits = Limits(limits.pool if pool is None else pool, limits.resources)
+        self.limits = limits if parallel else replace(limits, pool=1)
 
     # ---- plan ----
 
@@ -110,7 +108,8 @@ class Engine:
             PlanError: If a call asks for more of a resource than there is.
         """
         turn = turn if isinstance(turn, Turn) else read_turn(turn)
-        batch = self.policy.classify(turn, self.tools, cwd=self.cwd)
+        tools, _ = nested_tools(self.tools, current_context())
+        batch = self.policy.classify(turn, tools, cwd=self.cwd)
         return compile_plan(replace(batch, limits=self.limits))
 
     # ---- run ----
@@ -158,19 +157,19 @@ class Engine:
         plan = plan if isinstance(plan, Plan) else self.plan(plan)
         parent = current_context()
         options = RunOptions(
-            run=_run_name(parent),
+            run=run_name(parent),
             hooks=HookChain((*self.hooks, *_several(hooks))),
-            approver=approver or self.approver,
-            sinks=(on_event,) if callable(on_event) else tuple(on_event),
+            approver=approver or parent_approver(parent) or self.approver,
+            sinks=sinks_of(on_event, parent),
             control=control or Control(),
             pausable=can_pause and parent is None,
             stops=_stops(plan, stop_at, step=step),
             grace=self.grace,
             total=timeout,
-            lineage=parent.lineage if parent is not None else (),
-            source=_source(parent),
+            lineage=current_lineage(),
+            source=source_of(parent),
         )
-        return await self._run(plan, options, transcript)
+        return await self._run(plan, options, transcript, parent=parent)
 
     async def resume(
         self,
@@ -214,10 +213,10 @@ class Engine:
             plan = replace(plan, limits=Limits(pool, plan.limits.resources))
         given = checkpoint.answered(answers or {})
         options = RunOptions(
-            run=_run_name(None),
+            run=run_name(None),
             hooks=HookChain((*self.hooks, *_several(hooks))),
             approver=approver or self.approver,
-            sinks=(on_event,) if callable(on_event) else tuple(on_event),
+            sinks=sinks_of(on_event, None),
             control=control or Control(),
             pausable=True,
             stops=_stops(plan, (), step=step) | checkpoint.stops,
@@ -275,19 +274,23 @@ class Engine:
         options: RunOptions,
         transcript: Transcript | None,
         *,
+        parent: Context | None = None,
         extra: tuple[str, ...] = (),
     ) -> RunResult:
+        tools, pinned = nested_tools(self.tools, parent)
         turn = plan.turn if plan.turn is not None else _plain_turn(plan)
         if transcript is not None:
             transcript.stage(write_turn(turn, [_UNKNOWN] * len(turn.calls))[0])
             options = replace(options, messages=transcript.snapshot())
-        options = replace(options, reclassify=partial(self._reclassify, turn))
-        executor = Executor(plan, self.tools, self.locks, options)
+        reclassify = partial(self._reclassify, turn, tools)
+        options = replace(options, reclassify=reclassify, pinned=pinned)
+        executor = Executor(plan, tools, self.locks, options)
         try:
             report = await executor.run()
             with anyio.CancelScope(shield=True):  # what ran is kept, even if we are cancelled
-                result = await self._conclude(plan, turn, report, options, transcript, extra=extra)
+                result = await self._conclude(executor, turn, report, transcript, extra=extra)
         finally:
+            executor.tell_end()
             executor.release_leases()
         if executor.pending_error is not None:
             raise executor.pending_error
@@ -295,14 +298,14 @@ class Engine:
 
     async def _conclude(
         self,
-        plan: Plan,
+        executor: Executor,
         turn: Turn,
         report: RunReport,
-        options: RunOptions,
         transcript: Transcript | None,
         *,
         extra: tuple[str, ...],
     ) -> RunResult:
+        plan, options = cast("Plan", executor.plan), executor.options
         texts = extra + report.extra
         if report.status == "paused":
             if transcript is not None:
@@ -315,6 +318,9 @@ class Engine:
             transcript.stage(assistant)
             transcript.stage_results(results)
             await transcript.commit()
+        executor.tell_committed(
+            (*assistant, *results) if transcript is None else transcript.messages
+        )
         steering = options.control.take_messages()
         if transcript is not None and steering:
             await transcript.append(steering)
@@ -325,25 +331,17 @@ class Engine:
             assistant=tuple(assistant),
             results=tuple(results),
             steering=tuple(steering),
+            texts=texts,
         )
 
-    def _reclassify(self, turn: Turn, call: CallPlan, args: Mapping[str, Any]) -> CallPlan:
-        return self.policy.reclassify(call, turn, args, self.tools, cwd=self.cwd)
+    def _reclassify(
+        self, turn: Turn, tools: Toolbox, call: CallPlan, args: Mapping[str, Any]
+    ) -> CallPlan:
+        return self.policy.reclassify(call, turn, args, tools, cwd=self.cwd)
 
 
 def _several(hooks: Hooks | Sequence[Hooks]) -> tuple[Hooks, ...]:
     return (hooks,) if isinstance(hooks, Hooks) else tuple(hooks)
-
-
-def _run_name(parent: Context | None) -> str:
-    name = f"run-{next(_run_numbers)}"
-    return name if parent is None else f"{parent.run}/{name}"
-
-
-def _source(parent: Context | None) -> str:
-    if parent is None:
-        return "main"
-    return parent.name if parent.source == "main" else f"{parent.source}/{parent.name}"
 
 
 def _stops(plan: Plan, stop_at: Iterable[str], *, step: bool) -> frozenset[int]:

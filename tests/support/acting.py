@@ -1,19 +1,23 @@
-"""Acting on runs from outside: at certain seconds, in several ways; and what must hold after all."""
+"""Acting on runs from outside: at certain seconds, in several ways; what must hold after all."""
 
 from __future__ import annotations
 
+import json
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+from anyio.abc import TaskStatus
 
 from toolflow.engine import Engine
+from toolflow.formats import read_turn
+from toolflow.locks import LockStore, acquire
 from toolflow.model.event import Event
 from toolflow.model.turn import Turn
 from toolflow.recording.checkpoint import Checkpoint
 from toolflow.recording.result import RunResult
-from toolflow.formats import read_turn
 
 Action = tuple[float, Callable[[], object]]
 
@@ -26,7 +30,7 @@ def chat(*calls: Any) -> dict[str, Any]:
     made = []
     for letter, call in zip(string.ascii_lowercase, calls, strict=False):
         tool, args = (call, "{}") if isinstance(call, str) else call
-        text = args if isinstance(args, str) else _json(args)
+        text = args if isinstance(args, str) else json.dumps(args)
         function = {"name": tool, "arguments": text}
         made.append({"id": letter, "type": "function", "function": function})
     return {"role": "assistant", "content": None, "tool_calls": made}
@@ -35,12 +39,6 @@ def chat(*calls: Any) -> dict[str, Any]:
 def turn(*calls: Any) -> Turn:
     """The same as a turn."""
     return read_turn(chat(*calls))
-
-
-def _json(value: Any) -> str:
-    import json
-
-    return json.dumps(value)
 
 
 async def later(when: float, action: Callable[[], object]) -> None:
@@ -62,6 +60,23 @@ async def run_with(engine: Engine, what: Any, *actions: Action, **options: Any) 
     return result
 
 
+@asynccontextmanager
+async def held_elsewhere(store: LockStore, *keys: str) -> AsyncIterator[None]:
+    """Keys are held by code in another task, so that a run in here has to wait for them."""
+
+    async def hold(*, task_status: TaskStatus[None]) -> None:
+        async with acquire(writes=keys, store=store):
+            task_status.started()
+            await anyio.sleep_forever()
+
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(hold)
+        try:
+            yield
+        finally:
+            tasks.cancel_scope.cancel()
+
+
 def statuses(result: RunResult) -> list[str | None]:
     """The kinds of outcomes, in call order."""
     return [None if outcome is None else outcome.status for outcome in result.outcomes]
@@ -81,7 +96,7 @@ def assert_accounted(result: RunResult) -> None:
     """Every call has one outcome, one settled event, one result; in order."""
     names = [call.name for call in result.plan.calls]
     assert None not in result.outcomes
-    assert [id for id, _ in answered(result.messages)] == names
+    assert [name for name, _ in answered(result.messages)] == names
     assert_told_once(result.events, names)
     for call, times in zip(names, result.times, strict=True):
         begun = [e for e in result.events if e.kind == "call_started" and e.call == call]

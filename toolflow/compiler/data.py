@@ -31,11 +31,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from toolflow import yamlio
 from toolflow.errors import PlanError, Problem, UsageError
 from toolflow.model.batch import DEFAULT_TERMS, CallPlan, Terms
 from toolflow.model.plan import Edge, PlanData
 from toolflow.model.turn import Notice
+from toolflow.yamlio import dump
 
 FORMAT_VERSION = 1
 _DEEP = 60
@@ -101,7 +101,7 @@ def dump_plan(plan: PlanData, form: Literal["yaml", "json"] = "yaml") -> str:
     text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
     if _SURROGATE.search(text):
         return json.dumps(data, indent=2) + "\n"
-    return text if form == "json" else yamlio.dump(data)
+    return text if form == "json" else dump(data)
 
 
 def _call(call: CallPlan, turn_id: str) -> dict[str, Any]:

@@ -9,10 +9,12 @@ digest, and the same plan. The reason of a settled call is what the model gets, 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from toolflow.errors import PlanError, Problem
-from toolflow.model.batch import DEFAULT_TERMS, CallPlan, Terms
+from toolflow.model.batch import CallPlan, Terms
 from toolflow.model.digest import digest
 from toolflow.model.plan import PlanData
 from toolflow.model.turn import Turn
@@ -29,28 +31,18 @@ def fingerprint(plan: PlanData) -> str:
     Raises:
         PlanError: If the arguments cannot be written as JSON.
     """
-    limits = plan.limits
-    # Calls of one rule share their terms: each is written once, and calls name it by its place.
-    terms: dict[int, int] = {}
-    listed: list[Any] = []
-    calls = []
-    for call in plan.calls:
-        number = terms.get(id(call.terms))
-        if number is None:
-            facts = _terms(call.terms)
-            if facts not in listed:
-                listed.append(facts)
-            number = terms[id(call.terms)] = listed.index(facts)
-        calls.append(_call(call, number))
+    limits, terms = plan.limits, _Terms()
+    calls = (_call(call, terms.number(call.terms)) for call in plan.calls)
+    edges = ([edge.kind, edge.before, edge.after] for edge in plan.edges)
     return _digest(
         [
             [plan.turn_id, plan.message_id, plan.source, plan.approvals],
             [limits.pool, limits.resources],
-            listed,
             _blocks(calls, plan.turn_id),
+            terms.listed,
             [[node.id, node.kind, node.calls] for node in plan.nodes],
             [[gate.name, gate.key] for gate in plan.gates],
-            _blocks([[e.kind, e.before, e.after] for e in plan.edges], plan.turn_id),
+            _blocks(edges, plan.turn_id),
         ],
         plan.turn_id,
     )
@@ -65,16 +57,40 @@ def turn_digest(turn: Turn) -> str:
     Raises:
         PlanError: If the arguments cannot be written as JSON.
     """
-    calls = [[call.id, call.tool, call.args, call.raw] for call in turn.calls]
+    calls = ([call.id, call.tool, call.args, call.raw] for call in turn.calls)
     return _digest([turn.carries_ids, _blocks(calls, turn.id)], turn.id)
 
 
-def _blocks(values: list[Any], turn_id: str) -> list[Any]:
+def _blocks(values: Iterable[list[Any]], turn_id: str) -> list[Any]:
     """The values, or where they are many, digests of a few hundred each: that saves memory."""
-    if len(values) <= _BLOCK:
-        return values
-    starts = range(0, len(values), _BLOCK)
-    return [_digest(values[start : start + _BLOCK], turn_id) for start in starts]
+    source = iter(values)
+    block = list(islice(source, _BLOCK))
+    digests = []
+    while len(block) == _BLOCK:
+        digests.append(_digest(block, turn_id))
+        block = list(islice(source, _BLOCK))
+    return [digests, block]
+
+
+class _Terms:
+    """The different terms of a plan, which calls name by their place: most calls share a few."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._known: dict[int, int] = {}
+
+    @property
+    def listed(self) -> list[tuple[Any, ...]]:
+        """The facts of all terms, each once, by place."""
+        return list(self._numbers)
+
+    def number(self, terms: Terms) -> int:
+        """The place of these terms."""
+        number = self._known.get(id(terms))
+        if number is None:
+            number = self._numbers.setdefault(_facts(terms), len(self._numbers))
+            self._known[id(terms)] = number
+        return number
 
 
 def _call(call: CallPlan, terms: int) -> list[Any]:
@@ -95,13 +111,11 @@ def _call(call: CallPlan, terms: int) -> list[Any]:
     ]
 
 
-def _terms(terms: Terms) -> list[Any] | None:
-    if terms is DEFAULT_TERMS:
-        terms = DEFAULT_TERMS
-    uses = sorted(terms.uses.items())
+def _facts(terms: Terms) -> tuple[Any, ...]:
+    uses = tuple(sorted(terms.uses.items()))
     # 120 and 120.0 seconds are one timeout.
     timeout = None if terms.timeout is None else float(terms.timeout)
-    return [uses, timeout, terms.hold, terms.stop, terms.on_error, terms.idempotent]
+    return uses, timeout, terms.hold, terms.stop, terms.on_error, terms.idempotent
 
 
 def _digest(value: object, turn_id: str) -> str:

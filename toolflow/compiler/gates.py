@@ -15,7 +15,7 @@ from toolflow.compiler.key_edges import Sweep
 from toolflow.compiler.walk import in_order
 from toolflow.model.plan import Edge, Gate
 
-Pairs = dict[tuple[int, int], dict[str, None]]
+Pairs = dict[tuple[int, int], tuple[str, ...]]
 
 
 def settle(sweep: Sweep, names: Sequence[str]) -> tuple[tuple[Gate, ...], tuple[Edge, ...]]:
@@ -47,7 +47,7 @@ def settle(sweep: Sweep, names: Sequence[str]) -> tuple[tuple[Gate, ...], tuple[
     def name(vertex: int) -> str:
         return names[vertex] if vertex >= 0 else gate_names[~vertex]
 
-    edges = [Edge(name(a), name(b), tuple(causes)) for (a, b), causes in pairs.items()]
+    edges = [Edge(name(a), name(b), causes) for (a, b), causes in pairs.items()]
     return gates, in_place_order(edges, gates, names)
 
 
@@ -64,19 +64,17 @@ def in_place_order(
         names: The names of all calls, by index.
     """
     edges = list(edges)
-    if not gates:
-        index = {name: number for number, name in enumerate(names)}
-        return tuple(sorted(edges, key=lambda edge: (index[edge.after], index[edge.before])))
-    places = {name: (index, 1, 0) for index, name in enumerate(names)}
+    step = len(gates) + 1  # between two calls there is room for every gate
+    places = {name: index * step for index, name in enumerate(names)}
     behind: dict[str, list[str]] = {gate.name: [] for gate in gates}
-    for edge in edges:
+    for edge in edges if gates else ():
         if edge.before in behind:
             behind[edge.before].append(edge.after)
     numbers = {gate.name: number for number, gate in enumerate(gates)}
     for name in in_order(numbers, behind):
         if name in numbers:
-            first = min(places[after][0] for after in behind[name])
-            places[name] = (first, 0, numbers[name])
+            first = min(-(places[after] // -step) for after in behind[name])
+            places[name] = (first - 1) * step + 1 + numbers[name]
     return tuple(sorted(edges, key=lambda edge: (places[edge.after], places[edge.before])))
 
 
@@ -121,10 +119,18 @@ def _pairs(sweep: Sweep, inputs: dict[int, list[Item]], dropped: set[int]) -> Pa
     for waited, own in sweep.waits:
         for item in _resolve((waited,), inputs, dropped) if waited.vertex < 0 else (waited,):
             cause = key_cause(item.key, item.mode, own.key, own.mode)
-            pairs.setdefault((item.vertex, own.vertex), {})[cause] = None
+            _add(pairs, (item.vertex, own.vertex), cause)
     for number, joint in enumerate(sweep.joints):
         if number not in dropped:
             for item in inputs[number]:
                 cause = key_cause(item.key, item.mode, joint.key, None)
-                pairs.setdefault((item.vertex, ~number), {})[cause] = None
+                _add(pairs, (item.vertex, ~number), cause)
     return pairs
+
+
+def _add(pairs: Pairs, pair: tuple[int, int], cause: str) -> None:
+    causes = pairs.get(pair)
+    if causes is None:
+        pairs[pair] = (cause,)
+    elif cause not in causes:
+        pairs[pair] = (*causes, cause)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from toolflow import yamlio
 from toolflow.compiler.check_edges import check_edges, check_gates, check_order_of_keys
 from toolflow.compiler.check_nodes import check_nodes, check_order
 from toolflow.compiler.compile import make_nodes, resource_problems
@@ -23,7 +22,7 @@ from toolflow.errors import PlanError
 from toolflow.model.batch import CallPlan, Limits, Terms, Verdict
 from toolflow.model.plan import Edge, Gate
 from toolflow.model.turn import Notice
-from toolflow.yamlio import Document
+from toolflow.yamlio import Document, load, load_file, of_value, validate
 
 if TYPE_CHECKING:
     from toolflow.compiler.schema import CallShape, EdgeShape, PlanShape
@@ -46,7 +45,7 @@ def load_plan(source: str | Path | Mapping[str, Any] | Document) -> Plan:
     document = _document(source)
     from toolflow.compiler.schema import PlanShape  # noqa: PLC0415 - heavy: pydantic
 
-    shape = yamlio.validate(document, PlanShape, error=PlanError)
+    shape = validate(document, PlanShape, error=PlanError)
     calls, faults = _calls(shape.calls)
     limits = Limits(shape.limits.pool, shape.limits.resources)
     gates = tuple(Gate(gate.name, gate.key) for gate in shape.gates)
@@ -84,10 +83,10 @@ def _document(source: str | Path | Mapping[str, Any] | Document) -> Document:
     if isinstance(source, Document):
         return source
     if isinstance(source, Mapping):
-        return yamlio.of_value(source, source="<plan>", error=PlanError)
+        return of_value(source, source="<plan>", error=PlanError)
     if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
-        return yamlio.load(source, source="<plan>", error=PlanError)
-    return yamlio.load_file(source, error=PlanError)
+        return load(source, source="<plan>", error=PlanError)
+    return load_file(source, error=PlanError)
 
 
 def _refuse(document: Document, faults: Iterable[Fault]) -> None:

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from toolflow.model.outcome import Status
 
 _STATUSES = tuple(status for status in get_args(Status) if status not in {"ok", "running"})
 
-Text = Annotated[str, Field(min_length=1)]
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("Use text.")  # noqa: TRY004 - what pydantic takes for a problem
+    return value
+
+
+def _some_text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("Use text that is not empty.")
+    return value
+
+
+# pydantic's own text refuses lone surrogates, which a model's ids and keys may hold.
+_STRING = WithJsonSchema({"type": "string"})
+_SOME_STRING = WithJsonSchema({"type": "string", "minLength": 1})
+AnyText = Annotated[Any, AfterValidator(_text), _STRING]
+Text = Annotated[Any, AfterValidator(_some_text), _SOME_STRING]
 Count = Annotated[int, Field(ge=1)]
 
 
@@ -24,46 +41,46 @@ class CallShape(Shape):
     """One call."""
 
     name: Text
-    id: str | None = None
-    tool: str
+    id: AnyText | None = None
+    tool: AnyText
     args: dict[str, Any] | None = None
     args_json: str | None = None
-    label: str = ""
+    label: AnyText = ""
     verdict: Literal["safe", "exclusive", "settled"]
     status: Literal[_STATUSES] | None = None  # type: ignore[valid-type]  # one list of statuses
-    reason: str = ""
+    reason: AnyText = ""
     rule: Count | None = None
     line: Count | None = None
-    reads: list[Text] | None = None
-    writes: list[Text] | None = None
-    uses: dict[str, Count] = {}
-    timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    reads: list[AnyText] | None = None
+    writes: list[AnyText] | None = None
+    uses: dict[str, Annotated[int, Field(ge=0)]] = {}
+    timeout: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     hold: Literal["call", "turn", "run"] = "call"
     stop: Literal["before", "after"] | None = None
     on_error: Literal["continue", "stop"] = "continue"
     idempotent: bool = False
-    ask: str | None = None
+    ask: AnyText | None = None
 
 
 class NodeShape(Shape):
     """A pool, a barrier or a settled call."""
 
     id: Text
-    calls: Annotated[list[str], Field(min_length=1)]
+    calls: Annotated[list[AnyText], Field(min_length=1)]
 
 
 class GateShape(Shape):
     """A joint of key edges."""
 
     name: Text
-    key: Text
+    key: AnyText
 
 
 class EdgeShape(Shape):
     """One thing settles before another starts."""
 
-    before: str
-    after: str
+    before: AnyText
+    after: AnyText
     causes: Annotated[list[Text], Field(min_length=1)]
 
 
@@ -77,28 +94,28 @@ class LimitsShape(Shape):
 class NoticeShape(Shape):
     """Something odd that was told."""
 
-    code: str
-    message: str
+    code: AnyText
+    message: AnyText
     line: int | None = None
-    turn: str | None = None
-    call: str | None = None
+    turn: AnyText | None = None
+    call: AnyText | None = None
 
 
 class DigestsShape(Shape):
     """What the plan was made from."""
 
-    policy: str = ""
-    turn: str = ""
-    plan: str = ""
+    policy: AnyText = ""
+    turn: AnyText = ""
+    plan: AnyText = ""
 
 
 class PlanShape(Shape):
     """A saved plan."""
 
     format_version: Literal[1]
-    turn: str
-    message_id: str | None = None
-    source: str = "main"
+    turn: AnyText
+    message_id: AnyText | None = None
+    source: AnyText = "main"
     approvals: Literal["inline", "first"] = "inline"
     limits: LimitsShape = LimitsShape()
     calls: list[CallShape]

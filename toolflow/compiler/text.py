@@ -16,7 +16,7 @@ from toolflow.model.batch import CallPlan, Terms
 from toolflow.model.plan import Edge, Node, PlanData
 
 _NAME, _LABEL, _KEY, _SENTENCE, _VALUE = 24, 44, 60, 160, 32
-_WIDE = 120
+_WIDE = 132
 _LISTED = 3
 _UNITS = ((3600, "h"), (60, "m"), (1, "s"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from toolflow.model.outcome import Outcome
 from toolflow.model.plan import PlanData
 from toolflow.model.recording import Recording
 from toolflow.model.turn import Call, Turn, call_names
-from toolflow.policy.expressions import ExpressionError
+from toolflow.policy import ExpressionError, KeyFilters
 from toolflow.recording.result import RunResult
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.control import Control
@@ -100,6 +100,11 @@ class _Run:
     ended: dict[str, anyio.Event] = field(default_factory=dict)
     error: Exception | None = None
 
+    @property
+    def names(self) -> dict[str, Any]:
+        """What expressions of the flow may use."""
+        return {"results": self.values, "_keys": KeyFilters(self.engine.cwd)}
+
 
 async def run_flow(
     flow: Flow,
@@ -164,7 +169,7 @@ async def _stage_result(run: _Run, stage: Stage) -> StageResult:
     if stopped is not None:
         return StageResult(stage.id, "skipped", reason=f"stage {stopped!r} was stopped by an error")
     try:
-        wanted = stage.when({"results": run.values})
+        wanted = stage.when(run.names)
     except ExpressionError as error:
         return StageResult(stage.id, "skipped", reason=f"its condition fails: {error}")
     if wanted is not True:
@@ -205,7 +210,7 @@ def _values(turn: Turn, result: RunResult) -> dict[str, Any]:
 def _turn(run: _Run, stage: Stage) -> Turn:
     if stage.message is not None:
         return read_turn(stage.message, turn_id=stage.id)
-    names: Mapping[str, Any] = {"results": run.values}
+    names = run.names
     calls: list[Call] = []
     for number, call in enumerate(stage.calls, start=1):
         name = call.spec.id or f"{call.spec.tool}-{number}"

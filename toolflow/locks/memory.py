@@ -45,7 +45,7 @@ class MemoryStore:
         table = self._table
         with self._mutex:
             ticket = table.ask(request, wait=False)
-            late = table.take_late() if table.late else ()
+            late = table.late and table.take_late()
         if late:
             self._wake(late)
         if not ticket.granted:
@@ -85,20 +85,20 @@ class MemoryStore:
     def release(self, lease: Lease) -> None:
         """Give a lease back, from any thread; once is enough, more does no harm."""
         with self._mutex:
-            changed = self._table.release(cast("Ticket", lease))
+            changed = self._table.release(lease)  # type: ignore[arg-type]  # our leases are tickets
         if changed:
             self._wake(changed)
 
     def hand_over(self, lease: Lease, owner: Hashable) -> None:
         """Let a lease go on under another owner, an ancestor of the present one."""
         with self._mutex:
-            changed = self._table.hand_over(cast("Ticket", lease), owner)
+            changed = self._table.hand_over(lease, owner)  # type: ignore[arg-type]  # as above
         self._wake(changed)
 
     def poison(self, lease: Lease) -> None:
         """Give a holder up that never stops: whoever waits for it, or would, fails."""
         with self._mutex:
-            changed = self._table.poison(cast("Ticket", lease))
+            changed = self._table.poison(lease)  # type: ignore[arg-type]  # as above
         self._wake(changed)
 
     def statistics(self) -> LockStatistics:

@@ -56,8 +56,8 @@ class Expression:
         """Work out the value.
 
         Args:
-            names: What the names in the expression stand for. The own filters need a
-                `toolflow.policy.keyfilters.KeyFilters` under the name ``_keys``.
+            names: What the names in the expression stand for. The own filters are those of the
+                `toolflow.policy.KeyFilters` under the name ``_keys``, if there is one.
 
         Returns:
             The value of a single expression, else text.

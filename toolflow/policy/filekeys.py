@@ -20,7 +20,7 @@ from toolflow.policy.spelling import Speller
 
 AnyPath = str | os.PathLike[str]
 
-_NO_NAMES: Final = (".", "..")
+_UP: Final = ".."
 _DEEP: Final = 100  # folders above a file that are resolved one by one
 _LONGEST: Final = 32_768  # characters; no system takes longer paths
 _TREE: Final = "/**"
@@ -123,8 +123,10 @@ class FileKeys:
 
     def _real(self, full: str, spelled: str) -> str:
         """The real path; that of its folder is remembered, and so is every folder above it."""
+        if _UP in full:  # what stands before it may be a link, or not be there
+            return _real(full, spelled)
         folder, name = _split(full)
-        if not name or name in _NO_NAMES or os.path.islink(full):  # noqa: PTH114 - see `_folder`
+        if not name or name == "." or os.path.islink(full):  # noqa: PTH114 - see `_folder`
             return _real(full, spelled)
         real = self._folders.get(folder)
         if real is None:
@@ -163,7 +165,7 @@ def _text(path: AnyPath) -> str:
         raise UsageError(f"The path is {repr(path)[:80]}. Use text.")
     if len(text) > _LONGEST:
         raise UsageError(
-            f"The path {text[:60]!r}... is too long. Use at most {_LONGEST:,} letters."
+            f"The path {text[:60]!r}... is too long. Use at most {_LONGEST:,} characters."
         )
     if "\0" in text:
         raise UsageError(f"The path {text[:80]!r} holds a NUL character. Leave it out.")

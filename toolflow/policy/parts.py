@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
 
 from toolflow.policy.expressions import Evaluate, ExpressionError, Names
-from toolflow.policy.sandbox import ENVIRONMENT, KEYS_NAME, expression_function
+from toolflow.policy.sandbox import ENVIRONMENT, expression_function, filters_in
 
 # What compiling raises for text that is too large or nested too deep for Python's own compiler.
 _TOO_MUCH = (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError)
@@ -170,7 +170,7 @@ def _filter(node: nodes.Expr, name: str) -> Evaluate | None:
     value_of = _value(node)
     if value_of is None:
         return None
-    return lambda names: names[KEYS_NAME].apply(name, value_of(names))
+    return lambda names: filters_in(names).apply(name, value_of(names))
 
 
 def _spelled(node: nodes.Expr) -> str:

@@ -16,6 +16,8 @@ from jinja2.exceptions import SecurityError
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from toolflow.policy.keyfilters import KeyFilters
+
 MAX_SIZE: Final = 1_000_000  # characters or items that one operation may make
 _MAX_BITS: Final = 10_000
 _WIDE = re.compile(r"%[^a-zA-Z%]*(?:\d{5}|\*)")
@@ -103,9 +105,19 @@ def _own_filter(name: str) -> Callable[..., Any]:
     def own(context: Context, value: Any) -> Any:
         if isinstance(value, Undefined):
             str(value)  # raises: what is missing has no key
-        return context[KEYS_NAME].apply(name, value)
+        return filters_in(context).apply(name, value)
 
     return own
+
+
+def filters_in(names: Mapping[str, Any] | Context) -> KeyFilters:
+    """The own filters among the names of an expression; plain ones where none were given.
+
+    Args:
+        names: The names that the expression was given.
+    """
+    found = names.get(KEYS_NAME)
+    return found if isinstance(found, KeyFilters) else KeyFilters()
 
 
 def make_environment() -> Sandbox:

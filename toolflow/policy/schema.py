@@ -78,13 +78,19 @@ def _listed(value: object) -> object:
 
 def _name(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ValueError("Use a name, or a list of names; '*' stands for any letters.")
+        raise ValueError("Use text that is not empty.")
     return value
 
 
 def _count(value: object) -> int:
     if type(value) is not int or value < 1:
         raise ValueError("Use an integer of at least 1.")
+    return value
+
+
+def _version(value: object) -> object:
+    if type(value) is not int:  # true and 1.0 are equal to 1 in Python
+        raise ValueError("Use 1.")
     return value
 
 
@@ -115,6 +121,7 @@ Names = Annotated[
 ]
 Duration = Annotated[float, PlainValidator(duration), WithJsonSchema(_SCHEMA_DURATION)]
 Count = Annotated[int, PlainValidator(_count), WithJsonSchema(_SCHEMA_COUNT)]
+Version = Annotated[Literal[1], BeforeValidator(_version)]
 OnError = Literal["continue", "stop"]
 
 
@@ -233,7 +240,7 @@ class CasePart(Part):
 class PolicyFile(Part):
     """The whole file."""
 
-    version: Literal[1]
+    version: Version
     limits: LimitsPart = LimitsPart()
     defaults: DefaultsPart = DefaultsPart()
     ids: Literal["strict", "renumber"] = "strict"
@@ -243,6 +250,19 @@ class PolicyFile(Part):
     redact: list[Name] = []
     rules: list[RulePart] = []
     cases: list[CasePart] = []
+
+    @model_validator(mode="after")
+    def _known_resources(self) -> PolicyFile:
+        known = self.limits.resources
+        for number, rule in enumerate(self.rules):
+            for name in rule.uses or ():
+                if name not in known:
+                    names = ", ".join(sorted(known)) or "none"
+                    raise ValueError(
+                        f"rules[{number}] uses {name!r}, which limits.resources does not name. "
+                        f"Use one of its names: {names}."
+                    )
+        return self
 
 
 def is_pattern(name: str) -> bool:

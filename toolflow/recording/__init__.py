@@ -1,1 +1,56 @@
-"""."""
+"""MEMORY: recordings and what can be done with them, checkpoints, results of runs.
+
+Nothing is loaded before it is used: the engine needs checkpoints and results of every process that
+runs a turn, the rest is for those who look at runs afterwards.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from toolflow.recording.checkpoint_file import load_checkpoint as load_checkpoint
+    from toolflow.recording.checkpoint_file import save_checkpoint as save_checkpoint
+    from toolflow.recording.file import dump_recording as dump_recording
+    from toolflow.recording.file import load_recording as load_recording
+    from toolflow.recording.file import save_recording as save_recording
+    from toolflow.recording.forms import outcome_data as outcome_data
+    from toolflow.recording.forms import outcome_from as outcome_from
+    from toolflow.recording.recorder import Recorder as Recorder
+    from toolflow.recording.replayer import replay as replay
+    from toolflow.recording.replaying import ReplayedTurn as ReplayedTurn
+    from toolflow.recording.replaying import ReplayReport as ReplayReport
+    from toolflow.recording.simulator import Simulation as Simulation
+    from toolflow.recording.simulator import simulate as simulate
+    from toolflow.recording.turn_form import turn_data as turn_data
+    from toolflow.recording.turn_form import turn_from as turn_from
+
+_HOMES = {
+    "Recorder": "recorder",
+    "ReplayReport": "replaying",
+    "ReplayedTurn": "replaying",
+    "Simulation": "simulator",
+    "dump_recording": "file",
+    "load_checkpoint": "checkpoint_file",
+    "load_recording": "file",
+    "outcome_data": "forms",
+    "outcome_from": "forms",
+    "replay": "replayer",
+    "save_checkpoint": "checkpoint_file",
+    "save_recording": "file",
+    "simulate": "simulator",
+    "turn_data": "turn_form",
+    "turn_from": "turn_form",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605  # a list all the same, made from the one table
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'toolflow.recording' has no attribute {name!r}")
+    value = getattr(import_module(f"toolflow.recording.{home}"), name)
+    globals()[name] = value
+    return value

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from toolflow.compiler import Plan
+from toolflow.compiler import Plan, recompile
 from toolflow.errors import CheckpointError
 from toolflow.model.outcome import Outcome
 from toolflow.runtime.approvals import Answer, Question
@@ -70,7 +70,7 @@ class Checkpoint:
         index = {call.name: call.index for call in self.plan.calls}
         outcomes, approved = dict(self.outcomes), set(self.approved)
         replies = dict(self.answers)
-        for name, answer in answers.items():
+        for name, answer in self._with_alike(answers).items():
             question = questions.get(name)
             if question is None:
                 waiting = ", ".join(questions) or "none"
@@ -86,6 +86,17 @@ class Checkpoint:
                 outcome = Outcome("declined", error=f"Declined by the approver{reason}")
                 outcomes[index[name]] = (outcome, False)
         return Given(outcomes, frozenset(approved), self.passed, replies, self.attempts)
+
+    def _with_alike(self, answers: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The answers, and those that go for calls with the same tool and arguments as well."""
+        approvals = {q.call: q.digest for q in self.questions if q.kind == "approval"}
+        always = {
+            approvals[name]: answer
+            for name, answer in answers.items()
+            if name in approvals and isinstance(answer, Answer) and answer.always
+        }
+        alike = {name: always[digest] for name, digest in approvals.items() if digest in always}
+        return {**alike, **answers}
 
 
 def checkpoint_of(
@@ -107,7 +118,7 @@ def checkpoint_of(
     if report.stop_point >= 0:
         passed |= {report.stop_point}
     return Checkpoint(
-        plan=replace(plan, calls=report.calls),
+        plan=plan if plan.calls == report.calls else recompile(plan, report.calls),
         outcomes={
             index: (outcome, report.hooked[index])
             for index, outcome in enumerate(report.outcomes)

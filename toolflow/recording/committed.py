@@ -126,9 +126,7 @@ def compare_messages(
     return diverged(None, f"messages of digest {kept.digest[:SHORT]}", digest[:SHORT])
 
 
-def _messages_differ(
-    turn: Turn, recorded: Sequence[Any], now: Sequence[Any]
-) -> DivergenceError:
+def _messages_differ(turn: Turn, recorded: Sequence[Any], now: Sequence[Any]) -> DivergenceError:
     path, before, after = first_difference(list(recorded), list(now))
     where = path_text(path)
     return diverged(

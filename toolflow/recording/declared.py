@@ -7,15 +7,13 @@ by its tool. That is asked once, by classifying with tools that declare nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from toolflow.model.batch import CallPlan
 from toolflow.model.digest import canonical
-from toolflow.model.tool import ToolSpec
-
-Key = tuple[str, str]
+from toolflow.model.tool import Args, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +37,31 @@ class RecordedCatalog:
         return sorted(self.specs)
 
 
-def bare_catalog(calls: Iterable[CallPlan], servers: Mapping[str, str]) -> RecordedCatalog:
+def bare_catalog(
+    calls: Iterable[CallPlan], servers: Mapping[str, str], checked: Collection[int]
+) -> RecordedCatalog:
     """The tools of recorded calls, without any declaration.
 
     Args:
         calls: The recorded calls; a tool that was unknown then is unknown here.
         servers: The MCP servers of tools, by the tool's name.
+        checked: Indexes of calls whose arguments could be read, so that the tool checked them.
     """
-    names = sorted({call.tool for call in calls if call.verdict.status != "unknown_tool"})
-    return RecordedCatalog({name: ToolSpec(name, server=servers.get(name)) for name in names})
+    parsed: dict[str, dict[str, Args | ValueError]] = {}
+    for call in calls:
+        if call.verdict.status != "unknown_tool":
+            table = parsed.setdefault(call.tool, {})
+            if call.verdict.status == "invalid_arguments":
+                if call.index in checked:
+                    table[canonical(call.args)] = ValueError(call.verdict.reason)
+            elif call.parsed is not None and call.parsed is not call.args:
+                table[canonical(call.args)] = call.parsed
+    return RecordedCatalog(
+        {
+            name: ToolSpec(name, server=servers.get(name), parse=_parse(table) if table else None)
+            for name, table in sorted(parsed.items())
+        }
+    )
 
 
 def declared_catalog(
@@ -83,7 +97,7 @@ class _Table:
         self.constant: dict[str, Any] = {}
 
     def add(self, recorded: CallPlan, alone: CallPlan | None) -> None:
-        args = canonical(recorded.args)
+        args = canonical(recorded.args if recorded.parsed is None else recorded.parsed)
         if recorded.verdict.kind == "safe" and (alone is None or alone.verdict.kind != "safe"):
             self.safe[args] = True
         for what, table in self.keys.items():
@@ -103,6 +117,16 @@ class _Table:
             _looked_up(table, other=()) if table else None for table in self.keys.values()
         )
         return replace(spec, safe=safe, reads=reads, writes=writes, **self.constant)
+
+
+def _parse(table: Mapping[str, Args | ValueError]) -> Callable[[Args], Args]:
+    def parse(args: Args) -> Args:
+        found = table.get(canonical(args), args)
+        if isinstance(found, ValueError):
+            raise found
+        return found
+
+    return parse
 
 
 def _looked_up(table: Mapping[str, Any], *, other: object) -> Callable[[Mapping[str, Any]], object]:

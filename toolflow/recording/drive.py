@@ -74,12 +74,33 @@ def facts_scheduler(plan: PlanData, facts: Sequence[Fact]) -> Scheduler:
     return Scheduler(plan, **setup)
 
 
+def told(scheduler: Scheduler, fact: Fact) -> list[Decision]:
+    """Tell a scheduler a fact.
+
+    Args:
+        scheduler: The scheduler; it must be in a state in which the fact can be.
+        fact: The fact, not the set-up.
+
+    Returns:
+        What it decides.
+
+    Raises:
+        DivergenceError: If nothing can go on after it.
+    """
+    arguments = () if fact.call < 0 else (fact.call,)
+    try:
+        getattr(scheduler, fact.kind)(*arguments, **fact.data)
+    except InternalError as error:
+        raise diverged(None, fact.kind, "nothing can go on", what="the run") from error
+    return scheduler.take()
+
+
 class Drive:
     """One scheduler under recorded facts.
 
     Args:
         plan: The plan.
-        facts: The facts; only the set-up in front is looked at.
+        facts: All facts, of which the scheduler is told by `tell`; the first may be the set-up.
         outcomes: How each call settled in the record.
         waited: Indexes of calls that waited for keys or resources after they were told to start:
             others may have started before them.
@@ -100,6 +121,7 @@ class Drive:
         self._outcomes = outcomes
         self._waited = frozenset(waited)
         self._pending: list[int] = []
+        self._gone = frozenset(fact.call for fact in facts if fact.kind in _LOST_BY)
         self.starts: list[int] = []
         self.end = ""
 
@@ -122,12 +144,7 @@ class Drive:
         """
         if fact.call >= 0 or fact.kind in _PHASES_OF:
             self._check(fact)
-        arguments = () if fact.call < 0 else (fact.call,)
-        try:
-            getattr(self._scheduler, fact.kind)(*arguments, **fact.data)
-        except InternalError as error:
-            raise diverged(None, fact.kind, "nothing can go on", what="the run") from error
-        decisions = self._scheduler.take()
+        decisions = told(self._scheduler, fact)
         for decision in decisions:
             self._decided(decision)
         return decisions
@@ -166,6 +183,8 @@ class Drive:
         for other in self._pending:
             if other == index:
                 return
+            if other not in self._gone:
+                raise diverged(self._name(other), "no start", "it starts")
             if other not in self._waited:
                 raise diverged(
                     self._name(index),

@@ -34,7 +34,7 @@ _BARE: Final = re.compile(r"[^\s\"{\[]\S*")
 _UNSEEN: Final = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _DECODER: Final = json.JSONDecoder()
 _TIMES: Final = ("queued", "granted", "started", "settled", "stopped")
-_TIME: Final = re.compile(r"(queued|granted|started|settled|stopped) (\d+(?:\.\d+)?)")
+_TIME: Final = re.compile(r"(queued|granted|started|settled|stopped)=(\d+(?:\.\d+)?)")
 EVENT_KINDS: Final = frozenset(get_args(EventKind))
 
 
@@ -64,13 +64,13 @@ def seconds_of(text: str) -> float:
 
 
 def times_text(times: Times) -> str:
-    """Times as text: ``queued 0, started 0.001, settled 0.3, stopped 0.3``."""
+    """Times as text: ``queued=0 granted=0 started=0 settled=0.3 stopped=0.3``."""
     parts = []
     for name in _TIMES:
         value = getattr(times, name)
         if value is not None:
-            parts.append(f"{name} {seconds_text(value)}")
-    return ", ".join(parts)
+            parts.append(f"{name}={seconds_text(value)}")
+    return " ".join(parts)
 
 
 def times_of(text: str) -> Times:
@@ -80,7 +80,7 @@ def times_of(text: str) -> Times:
         LineError: If it is none of that.
     """
     found: dict[str, float] = {}
-    for part in text.split(", ") if text else ():
+    for part in text.split():
         match = _TIME.fullmatch(part)
         if match is None or match[1] in found:
             raise LineError(
@@ -120,7 +120,10 @@ def split(text: str) -> tuple[list[str], Mapping[str, Any]]:
     Raises:
         LineError: If it cannot be read.
     """
-    text = f" {text.strip()}"
+    text = text.strip()
+    if not text:
+        return [], EMPTY
+    text = f" {text}"
     words: list[str] = []
     pairs: dict[str, Any] = {}
     place = 0

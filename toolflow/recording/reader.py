@@ -7,7 +7,7 @@ corrupt turn would fail the whole document, where the others are to be read (fau
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -64,7 +64,7 @@ class Reader:
         """Note that a value is not what its place allows; ``allowed`` is a whole sentence."""
         self.problem(path, f"{yamlio.path_text(path)} is {yamlio.show(value)}. {allowed}")
 
-    def mapping(self, value: object, path: Path, known: Collection[str]) -> dict[str, Any]:
+    def mapping(self, value: object, path: Path, known: Sequence[str]) -> dict[str, Any]:
         """A mapping with known fields; unknown ones are problems.
 
         Args:
@@ -78,7 +78,7 @@ class Reader:
         if not isinstance(value, dict):
             self.wrong(path, value, "Use a mapping.")
             return {}
-        if not value.keys() <= known:
+        if not value.keys() <= set(known):
             for name in value:
                 if name not in known:
                     self._unknown((*path, name), name, known)
@@ -132,7 +132,7 @@ class Reader:
                 self.wrong(place, item, f"Use {_WORDS[kind]}.")
         return good
 
-    def _unknown(self, path: Path, name: str, known: Collection[str]) -> None:
+    def _unknown(self, path: Path, name: str, known: Sequence[str]) -> None:
         near = get_close_matches(name, known, n=1, cutoff=0.5)
         hint = f"Did you mean {near[0]!r}?" if near else f"Use one of: {', '.join(known)}."
         self.problem(path, f"{yamlio.path_text(path)} is not a known field. {hint}", key=True)

@@ -11,6 +11,7 @@ from toolflow.model.plan import PlanData
 from toolflow.model.recording import RecordedTurn
 from toolflow.model.turn import Turn
 from toolflow.recording.checkpoint import Checkpoint
+from toolflow.recording.recorder import recorded_turn
 from toolflow.runtime.approvals import Question
 from toolflow.runtime.report import RunReport
 
@@ -26,6 +27,7 @@ class RunResult:
         assistant: The turn's assistant message in the provider's form, with valid ids.
         results: The messages that answer its calls.
         steering: Messages that arrived meanwhile, delivered after the turn.
+        texts: What hooks told the model after the results; it is part of them.
         checkpoint: Where a paused run goes on; ``None`` where the run has ended.
     """
 
@@ -35,6 +37,7 @@ class RunResult:
     assistant: tuple[Any, ...] = ()
     results: tuple[Any, ...] = ()
     steering: tuple[Any, ...] = ()
+    texts: tuple[str, ...] = ()
     checkpoint: Checkpoint | None = None
 
     @property
@@ -100,12 +103,4 @@ class RunResult:
         Args:
             started_at: When the run began, as ISO 8601 text.
         """
-        return RecordedTurn(
-            turn=self.turn,
-            outcomes=self.outcomes,
-            times=self.times,
-            plan=self.plan,
-            events=self.events,
-            messages=self.messages,
-            started_at=started_at,
-        )
+        return recorded_turn(self, started_at=started_at)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio.abc import TaskStatus
 
 from toolflow.model.outcome import Outcome
 from toolflow.runtime.approvals import (
@@ -34,6 +37,8 @@ class Asking:
         self._run = run
         self._always: dict[str, Answer] = {}
         self._approved = set(run.options.approved)
+        self._queue: deque[tuple[int, Question]] = deque()
+        self._putting = False
 
     @property
     def approved(self) -> frozenset[int]:
@@ -45,12 +50,16 @@ class Asking:
         self.forget(index)
         record = self._run.records[index]
         question = approval_of(self._run.scheduler.calls[index])
+        question = replace(question, call=self._run.names[index])
         record.question = question
         self._run.note("question_asked", index, question=question.text)
         if question.digest in self._always:
             self._answered(index, question, self._always[question.digest])
         else:
-            self._run.spawn(self._ask, index, question)
+            self._queue.append((index, question))
+            if not self._putting:
+                self._putting = True
+                self._run.spawn(self._put)
 
     def forget(self, index: int) -> None:
         """Take a question back."""
@@ -87,7 +96,19 @@ class Asking:
                 found.append(approval_of(call))
         return tuple(found)
 
-    async def _ask(self, index: int, question: Question) -> None:
+    async def _put(self) -> None:
+        """Put questions one after the other, without waiting for answers.
+
+        The next task starts when the approver has been entered: tasks that start together run in
+        any order on trio, and a person is to be asked in call order.
+        """
+        with anyio.CancelScope(shield=True):
+            while self._queue:
+                await self._run.started(self._ask, *self._queue.popleft())
+        self._putting = False
+
+    async def _ask(self, index: int, question: Question, *, task_status: TaskStatus[None]) -> None:
+        task_status.started()
         run = self._run
         record = run.records[index]
         if record.question is not question or run.scheduler.ended:

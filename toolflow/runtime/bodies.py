@@ -51,9 +51,25 @@ def stepped(
             step = partial(body.send, sent)
 
 
-async def as_coroutine(awaitable: Awaitable[Any]) -> Any:
-    """Await anything awaitable, as a coroutine."""
-    return await awaitable
+async def as_coroutine(function: Callable[[], Awaitable[Any]]) -> Any:
+    """Call a function and await what it gives, as a coroutine."""
+    return await function()
+
+
+def own_copy(value: Any) -> Any:
+    """A value whose lists, mappings and sets nobody else holds.
+
+    Calls may share arguments, and the plan and the message hold them as well; what a body does to
+    its own reaches none of them (conformance 26). Other objects are given on as they are.
+    """
+    kind = type(value)
+    if kind is dict:
+        return {key: own_copy(item) for key, item in value.items()}
+    if kind is list:
+        return [own_copy(item) for item in value]
+    if kind is tuple:
+        return tuple([own_copy(item) for item in value])
+    return set(value) if kind is set else value
 
 
 class ThreadBody:
@@ -88,7 +104,9 @@ class ThreadBody:
         Raises:
             BaseException: What it raises; or the event loop's cancellation, see `give_up`.
         """
-        return await to_thread.run_sync(self._work, abandon_on_cancel=True, limiter=_limiter())
+        run = to_thread.run_sync
+        (value,) = await run(self._work, abandon_on_cancel=True, limiter=_limiter())
+        return value
 
     def give_up(self) -> bool:
         """Stop waiting for the function.
@@ -107,11 +125,11 @@ class ThreadBody:
             raise self._error
         return self._value
 
-    def _work(self) -> Any:
+    def _work(self) -> tuple[Any]:
         with self._lock:
-            if self._given_up:  # the loop may drop what no thread has begun, so it counts as never
-                return None
-            self._begun = True
+            self._begun = not self._given_up
+        if not self._begun:  # the loop may drop what no thread has begun: then none ever shall
+            return (None,)
         try:
             self._value = self._function()
         except BaseException as raised:
@@ -123,7 +141,7 @@ class ThreadBody:
                 late = self._given_up
             if late:
                 self._on_late_stop(self._value, self._error)
-        return self._value
+        return (self._value,)  # bare, a coroutine would be refused by trio
 
 
 def _limiter() -> anyio.CapacityLimiter:

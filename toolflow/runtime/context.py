@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextvars import ContextVar
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from toolflow.locks.keyed_lock import lineage as lock_lineage
 from toolflow.model.batch import CallPlan
+from toolflow.model.event import Event
 from toolflow.model.turn import EMPTY
+
+if TYPE_CHECKING:
+    from toolflow.model.plan import PlanData
+    from toolflow.runtime.approvals import Approver
+    from toolflow.runtime.options import RunOptions
+    from toolflow.runtime.toolbox import Toolbox
 
 
 class Interrupted(BaseException):  # not an error: a tool asks a person
@@ -34,9 +42,23 @@ class Surroundings:
         lineage: The owners of keys above the calls of this run, nearest first.
         answers: Answers to interrupts, by the call's name, in the order asked.
         pausable: Whether the run can pause.
+        approver: Who answers questions, also those of nested turns.
+        pinned: The toolbox and what it held when the outermost run began.
+        relay: Shows events of nested turns to the observers of this run; ``None``: there are none.
     """
 
-    __slots__ = ("answers", "lineage", "messages", "pausable", "run", "source", "turn")
+    __slots__ = (
+        "answers",
+        "approver",
+        "lineage",
+        "messages",
+        "pausable",
+        "pinned",
+        "relay",
+        "run",
+        "source",
+        "turn",
+    )
 
     def __init__(
         self,
@@ -48,6 +70,8 @@ class Surroundings:
         lineage: tuple[Hashable, ...] = (),
         answers: Mapping[str, Sequence[Any]] = EMPTY,
         pausable: bool = False,
+        approver: Approver | None = None,
+        pinned: tuple[Toolbox, Toolbox] | None = None,
     ) -> None:
         self.turn = turn
         self.run = run
@@ -56,6 +80,24 @@ class Surroundings:
         self.lineage = lineage
         self.answers = answers
         self.pausable = pausable
+        self.approver = approver
+        self.pinned = pinned
+        self.relay: Callable[[Event], None] | None = None
+
+
+def surroundings_of(plan: PlanData, options: RunOptions, tools: Toolbox) -> Surroundings:
+    """What all calls of a run of a plan share."""
+    return Surroundings(
+        turn=plan.turn_id,
+        run=options.run,
+        source=options.source,
+        messages=options.messages,
+        lineage=options.lineage,
+        answers=options.answers,
+        pausable=options.pausable,
+        approver=options.approver,
+        pinned=options.pinned or (tools, tools.snapshot()),
+    )
 
 
 class Context:
@@ -129,6 +171,11 @@ class Context:
         return self._surroundings.messages
 
     @property
+    def surroundings(self) -> Surroundings:
+        """What all calls of the run share; a nested turn takes over a part of it."""
+        return self._surroundings
+
+    @property
     def lineage(self) -> tuple[Hashable, ...]:
         """The owners of keys that a nested turn may take again, nearest first."""
         run = self._surroundings.run
@@ -179,5 +226,22 @@ def current_context() -> Context | None:
 
 
 def enter_context(context: Context) -> None:
-    """Make a context the current one; called inside the body's own copy of the variables."""
+    """Make a context the current one; called inside the body's own copy of the variables.
+
+    What the body calls takes the keys of its call again without waiting (spec 6.11), be it a
+    nested turn or code that asks for keys itself.
+    """
     _current.set(context)
+    lock_lineage.set(context.lineage)
+
+
+def current_lineage() -> tuple[Hashable, ...]:
+    """The owners of keys around the code that runs here, nearest first.
+
+    They are those of the call whose body runs here, and of keys that code took by itself. Those of
+    a call that has ended count no more.
+    """
+    around, context = lock_lineage.get(), _current.get()
+    if context is None or context.alive:
+        return around
+    return tuple(owner for owner in around if owner not in context.lineage)

@@ -141,9 +141,13 @@ def _is_flag_half(text: str, place: int) -> bool:
     """Two regional indicators make a flag; emoji modifiers go with the emoji before them."""
     if "\U0001f3fb" <= text[place] <= "\U0001f3ff":
         return True
+    if not _is_indicator(text[place]):
+        return False
     start = place
-    while (
-        start > 0 and place - start < _LONGEST and "\U0001f1e6" <= text[start - 1] <= "\U0001f1ff"
-    ):
+    while start > 0 and _is_indicator(text[start - 1]):
         start -= 1
-    return (place - start) % 2 == 1 and "\U0001f1e6" <= text[place] <= "\U0001f1ff"
+    return (place - start) % 2 == 1
+
+
+def _is_indicator(letter: str) -> bool:
+    return "\U0001f1e6" <= letter <= "\U0001f1ff"

@@ -15,8 +15,9 @@ class EventLog:
     """Numbers the facts of a run, keeps them, and shows them to observers as they happen.
 
     An observer that raises is called no less often for it, and changes nothing: its error is
-    counted. Sinks are called in the event loop's thread and must not block it; one that has slow
-    work to do puts it into a queue of its own.
+    counted. Sinks are called in the event loop's thread and should not block it; one that has slow
+    work to do puts it into a queue of its own. The time that they take all the same is counted, so
+    that no body's timeout suffers from it.
 
     Args:
         head: The names of run and turn, and the provider's id of the message.
@@ -38,6 +39,8 @@ class EventLog:
         self._sinks = tuple(sinks)
         self._facts: list[tuple[EventKind, float, int, Mapping[str, Any]]] = []
         self.observer_errors = 0
+        self.clock: Callable[[], float] = float
+        self.blocked = 0.0  # seconds spent in observers
 
     def add(
         self, kind: EventKind, at: float, call: int = -1, data: Mapping[str, Any] = EMPTY
@@ -52,17 +55,26 @@ class EventLog:
         """
         self._facts.append((kind, at, call, data))
         if self._sinks:
-            event = self._event(len(self._facts) - 1)
-            for sink in self._sinks:
-                try:
-                    sink(event)
-                except Exception:  # noqa: BLE001  # an observer never changes an outcome
-                    self.observer_errors += 1
+            self.show(self._event(len(self._facts) - 1))
 
-    def snapshot(self) -> Callable[[], tuple[Event, ...]]:
-        """All facts so far, as a function that puts the events together."""
-        count = len(self._facts)
-        return lambda: tuple([self._event(seq) for seq in range(count)])
+    def show(self, event: Event) -> None:
+        """Show an event to the observers: one of this run, or of a nested one."""
+        begun = self.clock()
+        for sink in self._sinks:
+            try:
+                sink(event)
+            except Exception:  # noqa: BLE001  # an observer never changes an outcome
+                self.observer_errors += 1
+        self.blocked += self.clock() - begun
+
+    @property
+    def watched(self) -> bool:
+        """Whether anybody listens."""
+        return bool(self._sinks)
+
+    def events(self) -> tuple[Event, ...]:
+        """All facts so far, in order."""
+        return tuple([self._event(seq) for seq in range(len(self._facts))])
 
     def _event(self, seq: int) -> Event:
         kind, at, call, data = self._facts[seq]

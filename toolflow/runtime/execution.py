@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextvars
+import inspect
 from collections.abc import Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,7 @@ from toolflow.errors import LockCycleError, LockLostError
 from toolflow.locks.protocol import Lease, LockRequest
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
-from toolflow.runtime.bodies import ThreadBody, as_coroutine, stepped
+from toolflow.runtime.bodies import ThreadBody, as_coroutine, own_copy, stepped
 from toolflow.runtime.context import Context, Interrupted, enter_context
 from toolflow.runtime.failure import first_of
 from toolflow.runtime.record import CallRecord, timed_out, with_late_end
@@ -46,6 +48,8 @@ class Execution:
         run = self._run
         call, record = run.scheduler.calls[index], run.records[index]
         record.scope = scope
+        if run.live.settled(index):
+            return
         if (call.reads or call.writes or call.terms.uses) and not await self._acquire(call, record):
             return
         self._enter(call, record)
@@ -53,15 +57,15 @@ class Execution:
             outcome = outcome_of(await self._body(call, record))
         except self._cancelled as error:
             outcome = self._cut_off(record, error, scope)
-            if record.in_thread:
-                self.report(index, outcome)
-                return
         except BaseException as error:  # noqa: BLE001  # whatever a tool raises is its failure
             if (asked := first_of(error, Interrupted)) is not None:
                 self._interrupted(index, asked)
                 return
             outcome = self._raised(record, error)
-        self.ended(index, outcome)
+        if record.in_thread:  # given up, whatever an around-hook made of that; it tells its end
+            self.report(index, outcome)
+        else:
+            self.ended(index, outcome)
 
     # ---- before the body ----
 
@@ -84,13 +88,16 @@ class Execution:
                     request, on_wait=lambda what: run.note("call_queued", call.index, waits=what)
                 )
         except self._cancelled_class():
-            run.scheduler.gave_up(call.index)
+            run.live.gave_up(call.index)
         except (LockCycleError, LockLostError) as error:
             status = "lock_cycle" if isinstance(error, LockCycleError) else "held"
             run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)  # type: ignore[arg-type]
         else:
-            record.granted = run.now()
-            return True
+            if not run.live.doomed(call.index):
+                record.granted = run.now()
+                return True
+            run.locks.release(record.lease)
+            run.live.settled(call.index)
         run.pump()
         return False
 
@@ -100,7 +107,8 @@ class Execution:
         record.started = run.now()
         run.log.add("call_started", record.started, call.index)
         if call.terms.timeout is not None:
-            run.at(record.started + call.terms.timeout, partial(self._timed_out, call, record))
+            ends = partial(self._timed_out, call, record, run.log.blocked)
+            run.at(run.now() + call.terms.timeout, ends)
         lease = record.lease
         record.context = Context(
             call,
@@ -115,13 +123,22 @@ class Execution:
     # ---- the body ----
 
     async def _body(self, call: CallPlan, record: CallRecord) -> Any:
-        if not self._run.options.hooks.around:
-            return await self._plain_body(call, record)
-        proceed = partial(self._plain_body, call, record)
-        context = self._run.hooking.context(call.index)
-        return await self._run.options.hooks.wrap(call, context, proceed)()
+        run, context = self._run, record.context
+        assert context is not None
+        variables = run.base.copy()
+        variables.run(enter_context, context)
+        if not run.options.hooks.around:
+            return await self._plain_body(call, record, variables)
 
-    async def _plain_body(self, call: CallPlan, record: CallRecord) -> Any:
+        async def proceed() -> Any:  # what an around-hook sets, the body sees
+            return await self._plain_body(call, record, contextvars.copy_context())
+
+        wrapped = run.options.hooks.wrap(call, run.hooking.context(call.index), proceed)
+        return await stepped(variables, as_coroutine(wrapped))
+
+    async def _plain_body(
+        self, call: CallPlan, record: CallRecord, variables: contextvars.Context
+    ) -> Any:
         context = record.context
         assert context is not None
         tool = self._run.tools.get(call.tool)
@@ -129,24 +146,24 @@ class Execution:
             raise LookupError(f"There is no tool {call.tool!r} to run.")
         args = call.parsed
         if args is None:
-            args = tool.spec.parse(call.args) if tool.spec.parse else context.args
-        variables = self._run.base.copy()
-        variables.run(enter_context, context)
+            args = tool.spec.parse(call.args) if tool.spec.parse else call.args
+        args = own_copy(args)
         if tool.is_async:
-            started = variables.run(tool.call, args, context)
-            body = started if hasattr(started, "send") else as_coroutine(started)
-            return await stepped(variables, body)
+            return await stepped(variables, as_coroutine(partial(tool.call, args, context)))
         thread = ThreadBody(
-            partial(variables.run, tool.call, args, context),
+            partial(tool.call, args, context),
             partial(self._stopped_late, call.index),
         )
         try:
-            return await thread.run()
+            value = await stepped(variables, thread.run())  # it runs in a copy of the context
         except self._cancelled_class():
             record.in_thread = thread.give_up()
             if not thread.ended or record.in_thread:
                 raise
-            return thread.result()  # it had ended before it was cut off
+            value = thread.result()  # it had ended before it was cut off
+        if inspect.isawaitable(value):  # a plain function that hands a coroutine on
+            return await stepped(variables, as_coroutine(lambda: value))
+        return value
 
     # ---- the end ----
 
@@ -198,8 +215,14 @@ class Execution:
         while self._turn_leases:
             self._run.locks.release(self._turn_leases.pop())
 
-    def _timed_out(self, call: CallPlan, record: CallRecord) -> None:
-        if record.stopped is None and not record.reported and record.scope is not None:
+    def _timed_out(self, call: CallPlan, record: CallRecord, blocked: float) -> None:
+        run = self._run
+        if record.stopped is not None or record.reported or record.scope is None:
+            return
+        if run.log.blocked > blocked:  # observers took a part of its time: it is given back
+            ends = partial(self._timed_out, call, record, run.log.blocked)
+            run.at(run.now() + run.log.blocked - blocked, ends)
+        else:
             self.report(call.index, timed_out(call, record.partial))
             record.scope.cancel()
 

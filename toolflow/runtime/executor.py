@@ -12,10 +12,13 @@ every call gets its outcome, and only then does the cancellation go on its way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import anyio
 
+from toolflow.model.event import Event
 from toolflow.runtime.loops import loop_caller, loop_clock
 from toolflow.runtime.record import settled_outcome
 from toolflow.runtime.report import RunReport, report_of
@@ -46,8 +49,10 @@ class Executor(Run):
         """
         self.clock = loop_clock()
         self._begun = self.clock()
-        self._bell = anyio.Event()
-        self.call_back = loop_caller(self.deliver)
+        self.log.clock = self.clock
+        self.call_back = loop_caller(self.mail.deliver)
+        if self.log.watched:
+            self.surroundings.relay = self._relay()
         try:
             async with anyio.create_task_group() as self._tasks:
                 self._watch = Watchdog(self._tasks, self.clock)
@@ -63,8 +68,14 @@ class Executor(Run):
         self._tell_the_rest()
         return report_of(self, self._ended)
 
+    def _relay(self) -> Callable[[Event], None]:
+        """What shows events of nested turns, which may run in other threads, to the observers."""
+        call = loop_caller()
+        return lambda event: call(partial(self.log.show, event))
+
     def _begin(self) -> None:
-        self.log.add("run_started", 0.0, data={"calls": len(self.records)})
+        if self.records:  # an empty turn is over before it has begun, and says nothing
+            self.log.add("run_started", 0.0, data={"calls": len(self.records)})
         for call, record in zip(self.plan.calls, self.records, strict=True):
             if call.index in self.options.outcomes:
                 record.outcome, record.hooked = self.options.outcomes[call.index]
@@ -85,12 +96,12 @@ class Executor(Run):
     async def _until_end(self) -> None:
         """Wait for the end, and for bodies that were reported, each for its grace at the most."""
         try:
-            await self._until(self._over)
+            await self.mail.until(self._over)
         except BaseException as error:
             pressed = isinstance(error, KeyboardInterrupt)
             self.stopped_by(error, "by the keyboard" if pressed else "by cancellation")
             with anyio.CancelScope(shield=True):
-                await self._until(self._over)
+                await self.mail.until(self._over)
             raise
 
     def _over(self) -> bool:
@@ -98,35 +109,41 @@ class Executor(Run):
             self.records[index].graced for index in self.scheduler.lingering
         )
 
-    async def _until(self, over: Callable[[], bool]) -> None:
-        """Do what is delivered from outside of all tasks, until something holds."""
-        while True:
-            while self._inbox:
-                self._inbox.popleft()()
-            if over():
-                await anyio.lowlevel.checkpoint()  # a cancellation that came first is heard
-                return
-            self._bell = anyio.Event()
-            await self._bell.wait()
-
     def _close(self) -> None:
         self.options.control.detach()
-        self._closed = True
-        while self._inbox:
-            self._inbox.popleft()()
+        self.mail.close()
         self._watch.close()
         self.hooking.close()
         self.asking.close()
         self.workers.close()
 
     def _tell_the_rest(self) -> None:
-        """Tell what no hook will see any more, and how the run ended."""
+        """Tell what no hook will see any more."""
         if self._ended == "finish":
             for index, record in enumerate(self.records):
                 if not record.told:
                     self.tell_settled(index)
-        paused = self._ended == "pause"
-        self.log.add("run_paused" if paused else "run_finished", self.now())
+
+    def tell_committed(self, messages: Sequence[Any]) -> None:
+        """Tell that the turn is committed.
+
+        Args:
+            messages: The snapshot that is the truth: all of the transcript, or without one the
+                turn's own messages.
+        """
+        if self.records:
+            self.log.add("turn_committed", self.now(), data={"messages": tuple(messages)})
+
+    def tell_end(self) -> None:
+        """Tell how the run ended; its last event."""
+        if not self.records:
+            return
+        if self._ended == "pause":
+            self.log.add("run_paused", self.now(), data={"status": "paused"})
+        else:
+            broken = self._error is not None
+            status = "failed" if broken else "done" if self.abort_cause is None else "aborted"
+            self.log.add("run_finished", self.now(), data={"status": status})
 
     def release_leases(self) -> None:
         """Give back the keys that were held for the turn; called once it is committed."""

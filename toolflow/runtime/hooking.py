@@ -10,6 +10,7 @@ import anyio
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
 from toolflow.runtime.approvals import call_digest
+from toolflow.runtime.bodies import stepped
 from toolflow.runtime.hooks import Deny, HookContext
 from toolflow.runtime.record import settled_outcome
 from toolflow.runtime.results import failed_outcome
@@ -94,7 +95,7 @@ class HookRunner:
 
     def _cut(self, kind: str, index: int) -> None:
         if kind == "prepare":
-            self._run.scheduler.prepared(index)
+            self._run.live.prepared(index)
         else:
             self._run.scheduler.after_done(index)
             self._run.tell_settled(index)
@@ -103,27 +104,30 @@ class HookRunner:
     async def _before(self, index: int) -> None:
         run = self._run
         call = run.scheduler.calls[index]
+        if run.live.settled(index):
+            return
         try:
-            answer = await run.options.hooks.before(call, self.context(index))
+            hooks = run.options.hooks.before(call, self.context(index))
+            answer = await stepped(run.base.copy(), hooks)
         except Exception as error:  # noqa: BLE001  # a hook that raises fails its call only
             run.refuse(index, _hook_failed("before", error), hooked=False)
             return
         if isinstance(answer, Deny):
             run.refuse(index, Outcome("denied", error=answer.reason), hooked=True)
         elif answer is call:
-            run.scheduler.prepared(index)
+            run.live.prepared(index)
             run.pump()
         else:
             self._go_on_changed(call, answer)
 
     def _go_on_changed(self, call: CallPlan, answer: CallPlan) -> None:
         run = self._run
-        fresh = run.reclassified(call, answer.args)
+        fresh = run.reclassified(run.scheduler.calls[call.index], answer.args)
         if fresh.verdict.kind == "settled":
             run.refuse(call.index, settled_outcome(fresh), hooked=True)
             return
         ask_again = fresh.ask is not None and call_digest(fresh) != call_digest(call)
-        run.scheduler.prepared(call.index, fresh, ask_again=ask_again)
+        run.live.prepared(call.index, fresh, ask_again=ask_again)
         run.pump()
 
     async def _after(self, index: int) -> None:
@@ -132,9 +136,9 @@ class HookRunner:
         before = record.outcome
         assert before is not None
         try:
-            record.outcome = await run.options.hooks.after(
-                run.scheduler.calls[index], before, self.context(index)
-            )
+            call = run.scheduler.calls[index]
+            hooks = run.options.hooks.after(call, before, self.context(index))
+            record.outcome = await stepped(run.base.copy(), hooks)
         except Exception as error:  # noqa: BLE001  # a hook that raises fails its call only
             record.outcome = _hook_failed("after", error)
             self.first_error = self.first_error or error

@@ -4,21 +4,77 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
 from functools import partial
+
+import anyio
+import anyio.lowlevel
 
 Caller = Callable[[Callable[[], None]], None]
 
 
-def loop_caller(deliver: Callable[[Callable[[], None]], None]) -> Caller:
-    """A function that runs a callback in a task of the event loop that runs now.
+class Mailbox:
+    """Callbacks that a task is to run, and that task's wait for the end.
+
+    Args:
+        run: Runs a callback, and lets none of its errors out.
+    """
+
+    def __init__(self, run: Callable[[Callable[[], None]], None]) -> None:
+        self._run = run
+        self._inbox: deque[Callable[[], None]] = deque()
+        self._bell: anyio.Event | None = None
+        self._closed = False
+
+    def deliver(self, callback: Callable[[], None]) -> None:
+        """Leave a callback; called in the loop's thread, maybe outside of all tasks."""
+        if self._closed:  # nothing can start any more, so it needs no task
+            self._run(callback)
+        else:
+            self._inbox.append(callback)
+            self.ring()
+
+    def ring(self) -> None:
+        """Have the task look again whether its wait is over."""
+        if self._bell is not None:
+            self._bell.set()
+
+    async def until(self, over: Callable[[], bool]) -> None:
+        """Run what is delivered, until something holds.
+
+        Args:
+            over: Tells whether it holds; asked after every ring.
+        """
+        while True:
+            while self._inbox:
+                self._run(self._inbox.popleft())
+            if over():
+                await anyio.lowlevel.checkpoint()  # so that a cancellation is not overheard
+                return
+            self._bell = anyio.Event()
+            await self._bell.wait()
+
+    def close(self) -> None:
+        """Nobody waits any more: run what is left, and what comes at once."""
+        self._closed = True
+        while self._inbox:
+            self._run(self._inbox.popleft())
+
+
+def _at_once(callback: Callable[[], None]) -> None:
+    callback()
+
+
+def loop_caller(deliver: Callable[[Callable[[], None]], None] = _at_once) -> Caller:
+    """A function that runs a callback in the event loop that runs now.
 
     A callback may start tasks, and on asyncio that takes a task to do it from. So it is not enough
     to be in the loop's thread: a signal handler and a timer of the loop are outside of all tasks.
 
     Args:
         deliver: Called in the loop's thread, maybe outside of all tasks, with a callback that a
-            task is to run.
+            task is to run. By default it is run right there.
 
     Returns:
         A function, callable from anywhere. In a task of the loop it runs the callback at once;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +14,7 @@ from toolflow.runtime.approvals import Approver
 from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 from toolflow.runtime.hooks import HookChain
+from toolflow.runtime.toolbox import Toolbox
 
 Reclassify = Callable[[CallPlan, Mapping[str, Any]], CallPlan]
 NO_HOOKS = HookChain(())
@@ -43,6 +43,7 @@ class RunOptions:
         source: ``main``, or the path of parent calls of a nested turn.
         messages: The transcript's snapshot for tools.
         reclassify: Classifies a call anew, with other arguments or tools.
+        pinned: The toolbox and what it held when the outermost run began; for nested turns.
 
     Raises:
         UsageError: If a time is no number of seconds.
@@ -66,14 +67,9 @@ class RunOptions:
     source: str = "main"
     messages: Sequence[Any] = ()
     reclassify: Reclassify | None = None
+    pinned: tuple[Toolbox, Toolbox] | None = None
 
     def __post_init__(self) -> None:
-        _check_seconds("grace", self.grace, least=0.0)
-        if self.total is not None:
-            _check_seconds("timeout", self.total, least=sys.float_info.min)
-
-
-def _check_seconds(name: str, value: object, *, least: float) -> None:
-    if type(value) not in {int, float} or not value >= least:  # type: ignore[operator]  # a number
-        allowed = "of at least 0" if least == 0 else "above 0"
-        raise UsageError(f"{name} is {value!r}. Use a number of seconds {allowed}.")
+        for name, value in (("grace", self.grace), ("timeout", self.total)):
+            if value is not None and (type(value) not in {int, float} or not value >= 0):
+                raise UsageError(f"{name} is {value!r}. Use a number of seconds of at least 0.")

@@ -1,10 +1,12 @@
-"""Text that can be written as UTF-8, and pictures as providers want them (spec 9.4)."""
+"""Plain values: text that can be written as UTF-8, pictures as providers want them (spec 9.4)."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from toolflow.model.outcome import Image
 
@@ -48,3 +50,10 @@ def is_base64(data: object) -> bool:
         return isinstance(data, str) and bool(binascii.a2b_base64(data, strict_mode=True))
     except ValueError:
         return False
+
+
+def plain_copy(value: Any) -> Any:
+    """A copy of a JSON-like value, made of dictionaries and lists only."""
+    if isinstance(value, Mapping):
+        return {key: plain_copy(item) for key, item in value.items()}
+    return [plain_copy(item) for item in value] if isinstance(value, list | tuple) else value

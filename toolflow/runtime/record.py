@@ -57,7 +57,9 @@ class CallRecord:
     @property
     def partial(self) -> Any:
         """What the body kept in case it is cut off."""
-        return self.context.partial if self.context is not None else None
+        if self.context is None or self.context.partial is None:
+            return None
+        return outcome_of(self.context.partial).value
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from toolflow.model.batch import CallPlan
 from toolflow.model.event import Event
 from toolflow.model.outcome import Outcome, Times
+from toolflow.model.recording import Fact
 from toolflow.runtime.approvals import Question
 from toolflow.runtime.record import CallRecord
 from toolflow.scheduler.decisions import DONE
@@ -46,6 +47,7 @@ class RunReport:
     hooked: tuple[bool, ...]
     records: Sequence[CallRecord] = field(default=(), repr=False)
     log: Callable[[], tuple[Event, ...]] = field(default=tuple, repr=False)
+    trace: Callable[[], tuple[Fact, ...]] = field(default=tuple, repr=False)
     questions: tuple[Question, ...] = ()
     stop_point: int = -1
     approved: frozenset[int] = frozenset()
@@ -65,6 +67,11 @@ class RunReport:
         """All facts in order."""
         return self.log()
 
+    @cached_property
+    def facts(self) -> tuple[Fact, ...]:
+        """All that the scheduler was told, in order: what a replay needs."""
+        return self.trace()
+
 
 def report_of(run: Run, ended: str) -> RunReport:
     """Put the report of a run together.
@@ -81,7 +88,8 @@ def report_of(run: Run, ended: str) -> RunReport:
         outcomes=tuple([record.outcome for record in run.records]),
         hooked=tuple([phase == DONE for phase in scheduler.phase]),
         records=run.records,
-        log=run.log.snapshot(),
+        log=run.log.events,
+        trace=scheduler.snapshot(),
         questions=run.asking.open_questions() if ended == "pause" else (),
         stop_point=scheduler.stop_point,
         approved=run.asking.approved,

@@ -8,13 +8,12 @@ nest. `toolflow.runtime.executor` stands around it.
 from __future__ import annotations
 
 import contextvars
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import get_args
 
-import anyio
 from anyio.abc import TaskGroup
 
 from toolflow.locks.protocol import LockStore
@@ -23,18 +22,20 @@ from toolflow.model.outcome import Outcome, Status
 from toolflow.model.plan import PlanData
 from toolflow.model.turn import EMPTY
 from toolflow.runtime.asking import Asking
-from toolflow.runtime.context import Surroundings
+from toolflow.runtime.context import surroundings_of
 from toolflow.runtime.events import EventLog
 from toolflow.runtime.execution import Execution
 from toolflow.runtime.hooking import HookRunner
-from toolflow.runtime.loops import Caller
+from toolflow.runtime.live import LiveTools
+from toolflow.runtime.loops import Caller, Mailbox
 from toolflow.runtime.options import RunOptions
-from toolflow.runtime.record import CallRecord, Wording, settled_outcome
+from toolflow.runtime.record import CallRecord, Wording
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.runtime.watchdog import Watchdog
 from toolflow.runtime.workers import Workers
-from toolflow.scheduler import Decision, Scheduler
-from toolflow.scheduler.decisions import ACQUIRING, DONE, HOOKING, PREPARING, READY, WAITING
+from toolflow.scheduler import Decision
+from toolflow.scheduler.decisions import ACQUIRING, DONE, HOOKING, PREPARING, RUNNING
+from toolflow.scheduler.trace import TracedScheduler
 
 MOMENT = 0.1  # seconds in which a cancelled body may end with words of its own
 
@@ -60,7 +61,7 @@ class Run:
         self.options = options
         self.wording = Wording()
         self.abort_cause: str | None = None
-        self.scheduler = Scheduler(
+        self.scheduler = TracedScheduler(
             plan,
             hooks=bool(options.hooks),
             approver=options.approver is not None,
@@ -75,33 +76,24 @@ class Run:
         if options.source != "main":
             names = [f"{options.source}/{name}" for name in names]
         head = (options.run, plan.turn_id, plan.message_id)
+        self.names = names  # as events and approvers know the calls
         self.log = EventLog(head, options.source, names, options.sinks)
         self.hooking = HookRunner(self)
         self.asking = Asking(self)
         self.execution = Execution(self)
         self.workers = Workers(self)
-        self.surroundings = Surroundings(
-            turn=plan.turn_id,
-            run=options.run,
-            source=options.source,
-            messages=options.messages,
-            lineage=options.lineage,
-            answers=options.answers,
-            pausable=options.pausable,
-        )
+        self.live = LiveTools(self)
+        self.surroundings = surroundings_of(plan, options, tools)
         self.base = contextvars.copy_context()
         self.clock: Callable[[], float] = float
         self.interrupts: dict[int, object] = {}
-        self._catalog = tools.version
         self._pumping = False
         self._ended = ""
         self._error: BaseException | None = None
         self.pending_error: BaseException | None = None
         self._tasks: TaskGroup
         self._watch: Watchdog
-        self._bell: anyio.Event
-        self._inbox: deque[Callable[[], None]] = deque()
-        self._closed = False
+        self.mail = Mailbox(self._guarded)
         self._begun = 0.0
         self.call_back: Caller
 
@@ -133,15 +125,7 @@ class Run:
 
     def at(self, when: float, callback: Callable[[], None]) -> None:
         """Call back at a time of the run, in seconds since it began."""
-        self._watch.at(self._begun + when, callback)
-
-    def deliver(self, callback: Callable[[], None]) -> None:
-        """Have a task of the run do something; called in its loop, maybe outside of all tasks."""
-        if self._closed:  # nothing can start any more, so no task is needed
-            callback()
-        else:
-            self._inbox.append(callback)
-            self._bell.set()
+        self._watch.at(self._begun + when, partial(self._guarded, callback))
 
     def stopped_by(self, error: BaseException, cause: str) -> None:
         """Abort, and have the caller raise an error at the end; a keyboard interrupt outranks."""
@@ -151,7 +135,12 @@ class Run:
 
     def spawn(self, task: Callable[..., object], *args: object) -> None:
         """Start a task in the run's group."""
-        self._tasks.start_soon(task, *args)  # type: ignore[arg-type]  # async functions only
+        # Whoever asks for it may be inside a body; the task belongs to the run.
+        self.base.run(self._tasks.start_soon, task, *args)  # type: ignore[arg-type]  # async ones
+
+    async def started(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
+        """Start a task in the run's group, and go on once it says that it has started."""
+        await self._tasks.start(task, *args)
 
     def settle(self, index: int, outcome: Outcome) -> None:
         """Note the outcome of a call that did not run, and tell it."""
@@ -183,6 +172,7 @@ class Run:
 
     def refuse(self, index: int, outcome: Outcome, *, hooked: bool) -> None:
         """A call gets its outcome before it started."""
+        self.asking.forget(index)
         self.records[index].outcome = outcome
         self.scheduler.refused(index, hooked=hooked)
         self.known(index)
@@ -204,6 +194,26 @@ class Run:
                 self._finish("finish")
         self.pump()
 
+    def lost(self, index: int, error: BaseException) -> None:
+        """Something of ours failed in the middle of a call; nothing is made up of the call."""
+        self.broken(error)
+        phase, record = self.scheduler.phase[index], self.records[index]
+        if record.lease is not None:
+            with suppress(Exception):  # the store may be what failed
+                self.locks.release(record.lease)
+        if phase == ACQUIRING:
+            self.scheduler.gave_up(index)
+        elif phase == RUNNING or index in self.scheduler.lingering:
+            self.scheduler.stopped(index, failed=True)
+        self.mail.ring()
+        self.pump()
+
+    def _guarded(self, callback: Callable[[], None]) -> None:
+        try:
+            callback()
+        except BaseException as error:  # noqa: BLE001  # told when the run has ended
+            self.broken(error)
+
     # ---- decisions ----
 
     def pump(self) -> None:
@@ -212,8 +222,7 @@ class Run:
             return
         self._pumping = True
         try:
-            if self.tools.version != self._catalog:
-                self._tools_changed()
+            self.live.look()
             while decisions := self.scheduler.take():
                 for decision in decisions:
                     self._carry_out(decision)
@@ -239,17 +248,18 @@ class Run:
         elif kind == "ask":
             self.asking.ask(index)
         elif kind == "cancel":
-            self._cancel(index)
+            self.cancel(index)
         else:
             self._finish(kind)
 
-    def _cancel(self, index: int) -> None:
+    def cancel(self, index: int) -> None:
+        """End what is under way for a call: its hook, its wait, its body."""
         phase = self.scheduler.phase[index]
         record = self.records[index]
         if phase in {PREPARING, HOOKING}:
             self.hooking.cancel(index)
         elif self.workers.remove(index):
-            self.scheduler.gave_up(index)
+            self.live.gave_up(index)
         elif record.scope is not None:
             record.scope.cancel()
             if phase != ACQUIRING:
@@ -260,24 +270,13 @@ class Run:
         if not self._ended:
             self._ended = kind
             self.asking.stop()
-            self._bell.set()
-
-    def _tools_changed(self) -> None:
-        self._catalog = self.tools.version
-        for index, phase in enumerate(self.scheduler.phase):
-            if phase in {WAITING, READY, ACQUIRING}:
-                call = self.scheduler.calls[index]
-                fresh = self.reclassified(call)
-                if fresh.verdict.kind == "settled" and phase != ACQUIRING:
-                    self.refuse(index, settled_outcome(fresh), hooked=False)
-                elif fresh != call:
-                    self.scheduler.changed(index, fresh)
+            self.mail.ring()
 
     # ---- the end of a body ----
 
     def body_stopped(self) -> None:
         """A body that had been reported has really ended."""
-        self._bell.set()
+        self.mail.ring()
         self.pump()
 
     def grace_over(self, index: int) -> None:
@@ -288,7 +287,7 @@ class Run:
             if record.lease is not None:
                 self.locks.poison(record.lease)
             self.scheduler.grace_over(index)
-            self._bell.set()
+            self.mail.ring()
             self.pump()
 
     def note(self, kind: str, index: int, **data: object) -> None:

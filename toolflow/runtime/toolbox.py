@@ -19,13 +19,12 @@ from typing import Any, TypeVar, overload
 from toolflow.errors import UsageError
 from toolflow.model.tool import ToolSpec
 from toolflow.runtime import declare
-from toolflow.runtime.signature import read_signature
+from toolflow.runtime.plain import plain_copy
+from toolflow.runtime.signature import plain_function, read_signature
 from toolflow.runtime.tool import Tool, described, name_of, with_body
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
-
-
 _Recipe = Callable[[], Tool]
 
 
@@ -79,6 +78,12 @@ class Toolbox:
                 self._entries = {**self._entries, name: tool}
         return tool
 
+    def snapshot(self) -> Toolbox:
+        """A box with the tools as they are now; later changes do not reach it."""
+        box = Toolbox()
+        box._entries = self._entries
+        return box
+
     def definitions(self) -> list[dict[str, Any]]:
         """What the model is told: name, description and parameters, and nothing of scheduling.
 
@@ -89,7 +94,7 @@ class Toolbox:
             {
                 "name": tool.spec.name,
                 "description": tool.spec.description,
-                "parameters": _plain(tool.spec.parameters or _NO_PARAMETERS),
+                "parameters": plain_copy(tool.spec.parameters or _NO_PARAMETERS),
             }
             for tool in self
         ]
@@ -140,10 +145,11 @@ class Toolbox:
             UsageError: If the function cannot be a tool, an option is not allowed, or the name
                 is taken.
         """
-        names = _names_around(inspect.currentframe())
+        here = inspect.currentframe()
+        caller = None if here is None else here.f_back
 
         def declare_it(body: F) -> F:
-            self._declare(body, names, **options)
+            self._declare(body, caller, **options)
             return body
 
         return declare_it if function is None else declare_it(function)
@@ -151,7 +157,7 @@ class Toolbox:
     def _declare(
         self,
         body: Callable[..., Any],
-        names: Mapping[str, Any],
+        caller: FrameType | None,
         *,
         name: str | None = None,
         description: str | None = None,
@@ -165,7 +171,7 @@ class Toolbox:
         replace: bool = False,
     ) -> None:
         name = _checked(name if name is not None else name_of(body))
-        signature = read_signature(body, tool=name, names=names)
+        signature = read_signature(body, tool=name, names=_names_around(caller, body))
         about: dict[str, Any] = {"tool": name}
         about |= {"known": tuple(signature.parameters), "takes_any": signature.takes_any}
         spec = ToolSpec(
@@ -223,7 +229,7 @@ class Toolbox:
             self._entries = {key: tool for key, tool in self._entries.items() if key != name}
             self._version += 1
 
-    def merge(self, other: Toolbox, *, replace: bool = False) -> None:
+    def include(self, other: Toolbox, *, replace: bool = False) -> None:
         """Add all tools of another box.
 
         Args:
@@ -282,19 +288,13 @@ def _bound_as(old: Tool, entry: Tool | _Recipe) -> Tool | _Recipe:
     return entry if entry.narrow is not None else changed(entry, narrow=old.narrow)
 
 
-def _names_around(frame: FrameType | None) -> Mapping[str, Any]:
-    """The names where a tool is declared: annotations may use them, as in a test's function."""
-    caller = None if frame is None else frame.f_back
-    return {} if caller is None else caller.f_locals
+def _names_around(caller: FrameType | None, body: object) -> Mapping[str, Any]:
+    """The names where a tool is declared, if it was written there: its annotations may use them."""
+    written = getattr(plain_function(body), "__globals__", None) if callable(body) else None
+    return caller.f_locals if caller is not None and written is caller.f_globals else {}
 
 
 def _checked(name: object) -> str:
     if not isinstance(name, str) or not name or name != name.strip():
         raise UsageError(f"tool name {name!r} is not usable. Use text without blanks around it.")
     return name
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -12,10 +12,9 @@ none, and the search ends where it begins, however long the queues are.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import chain
 from typing import NamedTuple
 
-from toolflow.scheduler.lock_homes import lineage, lingering_above
+from toolflow.scheduler.lock_homes import lineage
 from toolflow.scheduler.lock_node import Node
 from toolflow.scheduler.lock_ticket import Ticket
 
@@ -41,15 +40,14 @@ def waiters(ticket: Ticket, stuck: set[Ticket]) -> Iterator[Step]:
         ticket: The ticket.
         stuck: All tickets that are never given back; holds this one.
     """
-    for held in (ticket, *lingering_above(ticket)):
-        place = held.place
-        if place is None:
-            continue
-        for node in place.entries:
-            for waiter in node.held_up(held, stuck):
-                yield Step(waiter, node, ticket)
-        for waiter in place.blocking:
-            yield Step(waiter, None, ticket)
+    place = ticket.place
+    if place is None:
+        return
+    for node in place.entries:
+        for waiter in node.held_up(ticket, stuck):
+            yield Step(waiter, node, ticket)
+    for waiter in place.blocking:
+        yield Step(waiter, None, ticket)
 
 
 def find_circle(
@@ -65,43 +63,71 @@ def find_circle(
     Returns:
         A sentence that names the calls and keys of the circle, or ``None`` where there is none.
     """
-    reached: dict[Hashable, Step | None] = dict.fromkeys(lineage(ticket))
-    todo, stuck = list(reached), set[Ticket]()
-    alone = newest and not ticket.standing().forced
-    found: Iterable[Ticket] = () if alone else (ticket,)
-    while todo:
-        for held in chain(found, tickets_of(todo.pop())):
-            if held in stuck or (alone and held is ticket):
+    search = _Search(tickets_of)
+    search.reach(lineage(ticket), None)
+    if not newest or ticket.standing().forced:
+        search.todo.append((ticket, True))
+    return search.run(ticket)
+
+
+class _Search:
+    """What is known to be stuck, if one ticket waits.
+
+    A granted ticket is stuck for sure if its owner is. A waiting ticket of such an owner may still
+    be granted; then it holds up all others, but not those below its owner, for they will queue
+    inside it. It is stuck for sure once something that is stuck holds it up.
+    """
+
+    def __init__(self, tickets_of: Callable[[Hashable], Iterator[Ticket]]) -> None:
+        self.tickets_of = tickets_of
+        self.todo: list[tuple[Ticket, bool]] = []  # stuck tickets, and whether for sure
+        self.seen: set[tuple[Ticket, bool]] = set()
+        self.sure: set[Ticket] = set()
+        self.owners: dict[Hashable, Step | None] = {}  # why they are stuck
+        self.waiting: dict[Ticket, Step] = {}  # the same
+
+    def reach(self, owners: Iterable[Hashable], why: Step | None) -> None:
+        """Note that owners are stuck."""
+        for owner in owners:
+            if owner not in self.owners:
+                self.owners[owner] = why
+                self.todo += ((held, held.granted) for held in self.tickets_of(owner))
+
+    def run(self, ticket: Ticket) -> str | None:
+        """Go on until the ticket is found to hold itself up, or all is known."""
+        while self.todo:
+            held, sure = self.todo.pop()
+            if held in self.sure or (held, sure) in self.seen:
                 continue
-            stuck.add(held)
-            for step in waiters(held, stuck):
+            self.seen.add((held, sure))
+            if sure:
+                self.sure.add(held)
+            for step in list(waiters(held, self.sure if sure else self.sure | {held})):
                 owners = lineage(step.waiter)
-                if not held.granted and held.owner in owners:
-                    continue  # once that is granted, the waiter will queue inside it
+                if not sure and held.owner in owners:
+                    continue
                 if step.waiter is ticket:
-                    return _sentence(step, reached)
-                for owner in owners:
-                    if owner not in reached:
-                        reached[owner] = step
-                        todo.append(owner)
-        found = ()
-    return None
+                    return self._sentence(step)
+                self.waiting.setdefault(step.waiter, step)
+                self.todo.append((step.waiter, True))
+                self.reach(owners, step)
+        return None
 
-
-def _sentence(last: Step, reached: dict[Hashable, Step | None]) -> str:
-    steps, step = [last], reached[last.held.owner]
-    while step is not None:
-        steps.append(step)
-        step = reached[step.held.owner]
-    parts, before = [], steps[-1].held
-    for step in steps:
-        who = f"'{step.waiter.name}'"
-        if step.waiter.owner != before.owner:
-            who += f" inside '{before.name}'"
-        how = "held by" if step.held.granted else "asked for earlier by"
-        parts.append(f"{who} waits for {_what(step)}, {how} '{step.held.name}'")
-        before = step.held
-    return f"Waiting for {_what(last)} would close a circle: {'; '.join(parts)}."
+    def _sentence(self, last: Step) -> str:
+        steps: list[Step] = []
+        step: Step | None = last
+        while step is not None and step not in steps:
+            steps.append(step)
+            step = self.waiting.get(step.held) or self.owners.get(step.held.owner)
+        parts, before = [], steps[-1].held
+        for step in steps:
+            who = f"'{step.waiter.name}'"
+            if step.waiter.owner != before.owner:
+                who += f" inside '{before.name}'"
+            how = "held by" if step.held.granted else "asked for earlier by"
+            parts.append(f"{who} waits for {_what(step)}, {how} '{step.held.name}'")
+            before = step.held
+        return f"Waiting for {_what(last)} would close a circle: {'; '.join(parts)}."
 
 
 def _what(step: Step) -> str:

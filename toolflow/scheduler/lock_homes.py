@@ -12,7 +12,7 @@ something that it meets, the ancestor's own hold aside.
 
 A resource that an ancestor holds is a box of that many units for its nested calls: they share
 them out among themselves, so its capacity is never exceeded. What a nested call needs beyond that
-comes from the queue outside.
+comes from the queue outside, where it waits its turn.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
-from toolflow.model.keys import keys_meet
-from toolflow.scheduler.lock_owners import Owners, keys_of, suffices
+from toolflow.scheduler.lock_owners import Owners, suffices
 from toolflow.scheduler.lock_scope import Scope, inside
 from toolflow.scheduler.lock_ticket import Ticket
 
@@ -70,47 +69,48 @@ def find_homes(ticket: Ticket, owners: Owners, root: Scope) -> Homes:
     """Work out where a ticket queues.
 
     Args:
-        ticket: A ticket with a place, in no queue yet.
+        ticket: A ticket with a place, in no queue.
         owners: Who holds what.
         root: The queues of everybody.
     """
     homes, place = Homes(), ticket.standing()
-    kin = [owner for owner in lineage(ticket) if owner in owners]
+    kin = [owner for owner in (ticket.request.owner, *ticket.request.ancestors) if owner in owners]
     if not kin:
         if place.keys:
             homes.keys[root] = place.keys
         homes.units = [(root, name, units) for name, units in place.units.items()]
         return homes
     for key, write in place.keys.items():
-        _home_of_key(homes, _kin_meeting(owners, kin, key), root, key, write=write)
+        meeting = (held for owner in kin for held in owners.meeting(owner, key))
+        _home_of_key(homes, _open_to(ticket, kin, meeting), root, key, write=write)
     for name, units in place.units.items():
-        rest = _from_boxes(
-            homes, (held for owner in kin for held in owners.of(owner)[::-1]), name, units
-        )
+        holders = (held for owner in kin for held in owners.of(owner)[::-1])
+        rest = _from_boxes(homes, _open_to(ticket, kin, holders), name, units)
         if rest:
             homes.take(root, name, rest)
     return homes
 
 
-def lingering_above(ticket: Ticket) -> Iterator[Ticket]:
-    """The released tickets that keep their place because this one is inside them."""
+def _open_to(ticket: Ticket, kin: list[Hashable], held: Iterator[Ticket]) -> Iterator[Ticket]:
+    """Those tickets of ancestors inside which a ticket may queue.
+
+    Not the later ones, if it is granted itself and only takes another place; and not a lease that
+    went over to an ancestor while it is still inside the ticket of a call that is none.
+    """
+    for one in held:
+        if not (ticket.granted and one.fence >= ticket.fence) and _within(one, kin):
+            yield one
+
+
+def _within(ticket: Ticket, kin: list[Hashable]) -> bool:
     todo = [ticket]
     while todo:
         place = todo.pop().place
         for under in place.under if place is not None else ():
-            if under.standing().lingering:
-                yield under
-                todo.append(under)
-
-
-def _kin_meeting(owners: Owners, kin: list[Hashable], key: str) -> Iterator[Ticket]:
-    """The tickets of ancestors that meet a key, nearest first."""
-    for owner in kin:
-        yield from owners.meeting(owner, key)
-        for held in owners.of(owner) if owners.lingering else ():
-            for under in lingering_above(held):
-                if any(keys_meet(mine, key) for mine in keys_of(under)):
-                    yield under
+            if under.owner not in kin:
+                return False
+            todo.append(under)
+    return True
 
 
 def _home_of_key(

@@ -104,6 +104,25 @@ class Node(ABC):
         """Add an entry; tells whether it is at the front."""
 
     @abstractmethod
+    def force(self, ticket: Ticket, value: int) -> None:
+        """Add an entry at the front, whatever is there."""
+
+    @abstractmethod
+    def stand_back(self, value: int, after: int) -> list[Ticket]:
+        """Take entries from the front that hold nothing yet, for the sake of one that comes.
+
+        Args:
+            value: The class or the units of the one that comes.
+            after: Only tickets with larger numbers stand back.
+
+        Returns:
+            Their tickets. Some of them may come to the front again at the next `refill`.
+        """
+
+    def refill(self) -> None:  # noqa: B027  # most queues have nothing to do here
+        """Let those come back to the front for whom there is still room."""
+
+    @abstractmethod
     def leave(self, ticket: Ticket) -> list[Ticket]:
         """Take an entry out; gives the tickets whose entries came to the front with that."""
 
@@ -151,23 +170,22 @@ class KeyNode(Node):
         queue(self.lines.setdefault(value, OrderedDict()), ticket, value)
         return False
 
-    def force(self, ticket: Ticket, value: int) -> list[Ticket]:
-        """Add an entry to the front, whatever is there.
-
-        Args:
-            ticket: A nested call that needs more than its ancestor holds.
-            value: Its class.
-
-        Returns:
-            Tickets that hold nothing yet, whose entries have to stand back for it.
-        """
+    def force(self, ticket: Ticket, value: int) -> None:
+        """Add an entry at the front, whatever is there."""
         self.own += value >= OWN_READ
-        back = [other for other in self.conflicting(value) if not _fixed(other, self)]
+        self._advance(ticket, value)
+
+    def stand_back(self, value: int, after: int) -> list[Ticket]:
+        """Take entries from the front that hold nothing yet and do not go together with one."""
+        back = [
+            other
+            for other in self.conflicting(value)
+            if other.number > after and not fixed(other, self)
+        ]
         for other in sorted(back, reverse=True):
             theirs = self.front.pop(other)
             self.counts[theirs] -= 1
             queue(self.lines.setdefault(theirs, OrderedDict()), other, theirs)
-        self._advance(ticket, value)
         return back
 
     def leave(self, ticket: Ticket) -> list[Ticket]:
@@ -245,6 +263,6 @@ class KeyNode(Node):
         return freed
 
 
-def _fixed(ticket: Ticket, node: Node) -> bool:
+def fixed(ticket: Ticket, node: Node) -> bool:
     """Whether an entry at the front cannot be asked to stand back."""
     return ticket.granted or node in ticket.standing().forced

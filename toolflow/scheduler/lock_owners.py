@@ -10,7 +10,7 @@ from toolflow.scheduler.lock_ticket import Ticket
 _FEW = 8  # up to so many tickets of one owner, looking at each is faster than an index
 
 
-class _Holdings:
+class Holdings:
     """The tickets of an owner that has several, found by key."""
 
     __slots__ = ("by_key", "tickets")
@@ -20,11 +20,13 @@ class _Holdings:
         self.by_key: dict[str, dict[int, Ticket]] = {}
 
     def add(self, ticket: Ticket) -> None:
+        """Note a grant."""
         self.tickets[ticket.number] = ticket
         for key in ticket.request.keys():  # noqa: SIM118  # a method of ours, no mapping
             self.by_key.setdefault(key, {})[ticket.number] = ticket
 
     def remove(self, ticket: Ticket) -> None:
+        """Note that a ticket is held no more."""
         del self.tickets[ticket.number]
         for key in ticket.request.keys():  # noqa: SIM118  # a method of ours, no mapping
             del self.by_key[key][ticket.number]
@@ -45,57 +47,55 @@ class Owners:
     """The granted tickets of every owner, without those that were released.
 
     Attributes:
-        lingering: Released tickets that keep their place because others are inside them.
+        held: The tickets by owner; nearly every owner has one, which then stands here itself.
     """
 
-    __slots__ = ("_held", "lingering")
+    __slots__ = ("held",)
 
     def __init__(self) -> None:
-        # Nearly every owner has one ticket: then it stands here itself.
-        self._held: dict[Hashable, Ticket | _Holdings] = {}
-        self.lingering: dict[Ticket, None] = {}
+        self.held: dict[Hashable, Ticket | Holdings] = {}
 
     def __contains__(self, owner: Hashable) -> bool:
-        return owner in self._held
+        return owner in self.held
 
     def add(self, ticket: Ticket) -> None:
         """Note a grant."""
-        held = self._held.setdefault(ticket.owner, ticket)
+        held = self.held.setdefault(ticket.owner, ticket)
         if held is ticket:
             return
         if isinstance(held, Ticket):
-            first, held = held, _Holdings()
+            first, held = held, Holdings()
             held.add(first)
-            self._held[ticket.owner] = held
+            self.held[ticket.owner] = held
         held.add(ticket)
 
     def remove(self, ticket: Ticket) -> None:
         """Note that an owner has a ticket no more."""
-        held = self._held[ticket.owner]
-        if isinstance(held, _Holdings):
+        held = self.held.pop(ticket.owner)
+        if held is not ticket:
+            assert isinstance(held, Holdings)
             held.remove(ticket)
             if held.tickets:
-                return
-        del self._held[ticket.owner]
+                self.held[ticket.owner] = held
 
     def of(self, owner: Hashable) -> tuple[Ticket, ...]:
         """The tickets of an owner, oldest first."""
-        held = self._held.get(owner)
+        held = self.held.get(owner)
         if held is None:
             return ()
-        return tuple(held.tickets.values()) if isinstance(held, _Holdings) else (held,)
+        return tuple(held.tickets.values()) if isinstance(held, Holdings) else (held,)
 
     def everybody(self) -> Iterator[Ticket]:
         """Every granted ticket."""
-        for owner in self._held:
+        for owner in self.held:
             yield from self.of(owner)
 
     def meeting(self, owner: Hashable, key: str) -> list[Ticket]:
         """The tickets of an owner with a key that meets the given one, newest first."""
-        held = self._held.get(owner)
+        held = self.held.get(owner)
         if held is None:
             return []
-        near = held.near(key) if isinstance(held, _Holdings) else (held,)
+        near = held.near(key) if isinstance(held, Holdings) else (held,)
         found = [ticket for ticket in near if any(keys_meet(mine, key) for mine in keys_of(ticket))]
         return sorted(found, reverse=True)
 

@@ -9,17 +9,18 @@ from toolflow.errors import LockCycleError, LockLostError, RunError
 from toolflow.model.keys import keys_meet
 from toolflow.scheduler.lock_circles import find_circle, waiters
 from toolflow.scheduler.lock_homes import find_homes, lineage
-from toolflow.scheduler.lock_node import KeyNode, Node
+from toolflow.scheduler.lock_node import Node
 from toolflow.scheduler.lock_owners import Owners
 from toolflow.scheduler.lock_scope import Scope
-from toolflow.scheduler.lock_ticket import Place, Ticket
+from toolflow.scheduler.lock_ticket import Ticket
 
 
 class Queues:
     """The state of a lock table, and the steps that its operations are made of.
 
     Whatever becomes free is noted in ``_ready`` and granted by `_settle` when the queues are whole
-    again, lowest number first.
+    again, lowest number first. After that, those in ``_moved``, which came to wait for others than
+    before, are looked at: whether they close a circle now, latest number first.
     """
 
     def __init__(self) -> None:
@@ -30,64 +31,104 @@ class Queues:
         self._waiting: dict[Hashable, dict[Ticket, None]] = {}  # by owner
         self._below: dict[Hashable, dict[Ticket, None]] = {}  # the same, by owner and ancestors
         self._ready: list[Ticket] = []  # a heap
+        self._moved: set[Ticket] = set()
         self._failed: list[Ticket] = []
 
     # ---- standing in queues, and leaving them ----
 
     def _stand(self, ticket: Ticket) -> None:
+        """Put a ticket into the queues; one that is granted goes to the front of all of them."""
         place = ticket.standing()
         homes = find_homes(ticket, self._owners, self._root)
         for scope, keys in homes.keys.items():
             entries = scope.entries(keys)
             to_front = scope.entries(homes.forced[scope]) if scope in homes.forced else {}
             for node, value in entries.items():
-                place.entries[node] = value
                 if node in to_front:
-                    self._force(ticket, node, value, homes.kin)
-                elif not node.join(ticket, value):
-                    place.pending += 1
+                    place.forced.add(node)
+                self._enter(ticket, node, value)
+                if node in place.forced or ticket.granted:
+                    self._keep_apart(ticket, node.conflicting(value), homes.kin)
         for scope, name, units in homes.units:
-            queue = scope.resource(name)
-            place.entries[queue] = units
-            place.pending += not queue.join(ticket, units)
+            self._enter(ticket, scope.resource(name), units)
         place.pending += bool(place.blockers)
         place.under = homes.under
         for under in homes.under:
             under.standing().inside[ticket] = None
 
-    def _force(self, ticket: Ticket, node: KeyNode, value: int, kin: set[Ticket]) -> None:
+    def _enter(self, ticket: Ticket, node: Node, value: int) -> None:
         place = ticket.standing()
-        for other in node.force(ticket, value):
-            other.standing().pending += 1
-        place.forced.add(node)
-        for other in node.conflicting(value):
-            if other is not ticket and other not in kin:
-                place.blockers.add(other)
-                other.standing().blocking[ticket] = None
+        place.entries[node] = value
+        if ticket.granted or node in place.forced:
+            back = node.stand_back(value, 0)
+            node.force(ticket, value)
+        else:
+            # A ticket that stands again goes before those who asked later, if they hold nothing.
+            back = node.stand_back(value, ticket.number) if ticket.number < self._number else []
+            place.pending += not node.join(ticket, value)
+        if back:
+            node.refill()
+        for other in back:
+            other.standing().pending += other not in node.front
+
+    def _keep_apart(self, ticket: Ticket, others: list[Ticket], kin: set[Ticket]) -> None:
+        for other in others:
+            if other is ticket or other in kin:
+                continue
+            if not ticket.granted:
+                self._block(ticket, other)
+            elif not other.granted and ticket.owner not in lineage(other):
+                theirs = other.standing()
+                theirs.pending += not theirs.blockers
+                self._block(other, ticket)
+
+    def _block(self, ticket: Ticket, holder: Ticket) -> None:
+        ticket.standing().blockers.add(holder)
+        holder.standing().blocking[ticket] = None
 
     def _remove(self, ticket: Ticket) -> None:
-        """Take a ticket out of all queues, and lingering ones that only it kept."""
-        todo = [ticket]
-        while todo:
-            gone = todo.pop()
-            place = gone.standing()
-            for node in place.entries:
-                for freed in node.leave(gone):
-                    self._one_less(freed)
-                node.scope.drop(node)
-            for waiter in place.blocking:
-                blockers = waiter.standing().blockers
-                blockers.remove(gone)
-                if not blockers:
-                    self._one_less(waiter)
-            for blocker in place.blockers:
-                del blocker.standing().blocking[gone]
-            for under in place.under:
-                theirs = under.standing()
-                del theirs.inside[gone]
-                if theirs.lingering and not theirs.inside:
-                    del self._owners.lingering[under]
-                    todo.append(under)
+        """Take a ticket out of all queues."""
+        place = ticket.standing()
+        for node in place.entries:
+            for freed in node.leave(ticket):
+                self._one_less(freed)
+            node.scope.drop(node)
+        for waiter in place.blocking:
+            blockers = waiter.standing().blockers
+            blockers.remove(ticket)
+            if not blockers:
+                self._one_less(waiter)
+        for blocker in place.blockers:
+            del blocker.standing().blocking[ticket]
+        for under in place.under:
+            del under.standing().inside[ticket]
+        place.leave()
+
+    def _stand_again(self, ticket: Ticket) -> None:
+        """Put a waiting ticket that was removed into the queues that are right for it now."""
+        self._stand(ticket)
+        if ticket.standing().pending:
+            self._moved.add(ticket)
+        else:
+            heappush(self._ready, ticket)
+
+    def _let_out(self, holder: Ticket) -> None:
+        """Remove a released ticket inside which others are: they go on without it.
+
+        Those that are granted take its place. Those that wait do so like anybody else.
+        """
+        inner = sorted(holder.standing().inside)
+        for ticket in (*inner, holder):
+            self._remove(ticket)
+        for ticket in inner:
+            if ticket.granted:
+                self._stand(ticket)
+                if ticket.poisoned:
+                    self._spoil(ticket)
+                self._draw_in(ticket)
+        for ticket in inner:
+            if not ticket.granted and not ticket.done:
+                self._stand_again(ticket)
 
     def _one_less(self, ticket: Ticket) -> None:
         place = ticket.standing()
@@ -117,7 +158,10 @@ class Queues:
     def _settle(self) -> list[Ticket]:
         """Grant whatever became free; gives all tickets that were granted or failed."""
         changed: list[Ticket] = []
-        while self._ready:
+        while self._ready or self._moved:
+            if not self._ready:
+                self._look_at(max(self._moved))
+                continue
             ticket = heappop(self._ready)
             if ticket.granted or ticket.done or ticket.standing().pending:
                 continue
@@ -130,6 +174,13 @@ class Queues:
         self._failed.clear()
         changed.sort()
         return changed
+
+    def _look_at(self, ticket: Ticket) -> None:
+        self._moved.remove(ticket)
+        if not (ticket.done or ticket.granted):
+            error = self._lost(ticket) or self._circle(ticket)
+            if error is not None:
+                self._fail(ticket, error)
 
     def _grant(self, ticket: Ticket) -> None:
         self._fence += 1
@@ -147,13 +198,7 @@ class Queues:
         for ticket in sorted(self._below.get(holder.owner, ())):
             if not ticket.done and _meet(ticket, holder):
                 self._remove(ticket)
-                place = ticket.standing()
-                ticket.place = Place(place.keys, place.units)
-                self._stand(ticket)
-                if not ticket.standing().pending:
-                    heappush(self._ready, ticket)
-                elif (error := self._lost(ticket) or self._circle(ticket)) is not None:
-                    self._fail(ticket, error)
+                self._stand_again(ticket)
 
     def _lost(self, ticket: Ticket) -> RunError | None:
         """The error of a ticket that would wait for a holder that was given up, or ``None``."""
@@ -194,9 +239,6 @@ class Queues:
                 failing.setdefault(waiter, lost(node, holder))
         for waiter in sorted(failing):
             self._fail(waiter, failing[waiter])
-        for under in list(place.under):
-            if under.standing().lingering:
-                self._spoil(under)
 
     def _waited_for(self, ticket: Ticket) -> bool:
         return next(waiters(ticket, {ticket}), None) is not None

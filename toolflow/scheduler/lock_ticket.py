@@ -75,7 +75,6 @@ class Place:
         inner: The queues inside this ticket, where nested calls take its keys again.
         inside: Live tickets that are queued in there.
         under: Tickets inside which this one is queued.
-        lingering: It was released, and what is inside keeps its place.
         units: Its units of each resource.
     """
 
@@ -87,7 +86,6 @@ class Place:
         "inner",
         "inside",
         "keys",
-        "lingering",
         "pending",
         "under",
         "units",
@@ -104,7 +102,15 @@ class Place:
         self.inner: Scope | None = None
         self.inside: dict[Ticket, None] = {}
         self.under: dict[Ticket, None] = {}
-        self.lingering = False
+
+    def leave(self) -> None:
+        """Note that the ticket stands nowhere any more; what is inside it stays inside."""
+        self.entries = {}
+        self.pending = 0
+        self.forced = set()
+        self.blockers = set()
+        self.blocking = {}
+        self.under = {}
 
 
 class Ticket:
@@ -123,30 +129,21 @@ class Ticket:
         waiter: For the store: what to wake.
     """
 
-    __slots__ = (
-        "done",
-        "error",
-        "fence",
-        "granted",
-        "number",
-        "owner",
-        "place",
-        "poisoned",
-        "request",
-        "since",
-        "waiter",
-    )
+    # Defaults stand in the class: most tickets never need most of them, and making a ticket is a
+    # good part of what an uncontended key costs.
+    fence = 0
+    granted = False
+    done = False
+    poisoned = False
+    error: RunError | None = None
+    place: Place | None = None
+    since = 0.0
+    waiter: object = None
 
     def __init__(self, number: int, request: LockRequest) -> None:
         self.number = number
         self.request = request
-        self.owner = request[0]
-        self.fence = 0
-        self.granted = self.done = self.poisoned = False
-        self.error: RunError | None = None
-        self.place: Place | None = None
-        self.since = 0.0
-        self.waiter: object = None
+        self.owner = request.owner
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from toolflow.scheduler.lock_node import Line, Node, queue
+from toolflow.scheduler.lock_node import Line, Node, fixed, queue
 
 if TYPE_CHECKING:
     from toolflow.scheduler.lock_scope import Scope
@@ -50,6 +50,23 @@ class ResourceNode(Node):
         queue(self.line, ticket, value)
         return False
 
+    def force(self, ticket: Ticket, value: int) -> None:
+        """Add an entry at the front, whatever is there."""
+        self._advance(ticket, value)
+
+    def stand_back(self, value: int, after: int) -> list[Ticket]:  # noqa: ARG002  # all do, some come back
+        """Take entries from the front that hold nothing yet."""
+        back = [other for other in self.front if other.number > after and not fixed(other, self)]
+        for other in sorted(back, reverse=True):
+            units = self.front.pop(other)
+            self.in_use -= units
+            queue(self.line, other, units)
+        return back
+
+    def refill(self) -> None:
+        """Let those come back to the front for whom there is still room."""
+        self._refill()
+
     def leave(self, ticket: Ticket) -> list[Ticket]:
         """Take an entry out; gives the tickets whose entries came to the front with that."""
         units = self.front.pop(ticket, None)
@@ -58,15 +75,7 @@ class ResourceNode(Node):
         else:
             self.in_use -= units
             self.poisoned.discard(ticket)
-        freed: list[Ticket] = []
-        while self.line:
-            first, needed = next(iter(self.line.items()))
-            if not self._fits(first, needed):
-                break
-            del self.line[first]
-            self._advance(first, needed)
-            freed.append(first)
-        return freed
+        return self._refill()
 
     def in_the_way(self, ticket: Ticket) -> Iterator[Ticket]:
         """What an entry that is not at the front waits for, holders first."""
@@ -76,7 +85,7 @@ class ResourceNode(Node):
                 break
             yield earlier
 
-    def held_up(self, ticket: Ticket, stuck: Collection[Ticket]) -> list[Ticket]:
+    def held_up(self, ticket: Ticket, stuck: Collection[Ticket]) -> list[Ticket]:  # noqa: ARG002  # no single one does
         """The entries that cannot come to the front if all of these never leave.
 
         One holder that never leaves holds nobody up as long as the others give back enough.
@@ -84,12 +93,23 @@ class ResourceNode(Node):
         kept = sum(units for holder, units in self.front.items() if holder in stuck)
         waiting = list(self.line.items())
         for place, (waiter, units) in enumerate(waiting):
-            if waiter is ticket or waiter in stuck:
-                return [later for later, _ in waiting[place + 1 :]]
             bound = self._bound(waiter)
             if bound is not None and kept + units > bound:
                 return [later for later, _ in waiting[place:]]
+            if waiter in stuck:
+                return [later for later, _ in waiting[place + 1 :]]
         return []
+
+    def _refill(self) -> list[Ticket]:
+        freed: list[Ticket] = []
+        while self.line:
+            first, needed = next(iter(self.line.items()))
+            if not self._fits(first, needed):
+                break
+            del self.line[first]
+            self._advance(first, needed)
+            freed.append(first)
+        return freed
 
     def _fits(self, ticket: Ticket, units: int) -> bool:
         bound = self._bound(ticket)

@@ -49,6 +49,7 @@ class Scheduler(Walk):
         approved: Indexes of calls whose question was answered with yes.
         settled: Calls that have an outcome already (a resumed run): index to whether the
             after-hook has run as well.
+        failed: Indexes of those of them whose outcome is anything but a success.
     """
 
     # ---- what the driver asks ----
@@ -80,7 +81,7 @@ class Scheduler(Walk):
         self._skip_later()
         for call in self.calls:
             if call.ask is not None and self.phase[call.index] == WAITING:
-                self._question(call.index)
+                self._ask_if_needed(call.index)
         self._step()
 
     def prepared(
@@ -99,15 +100,8 @@ class Scheduler(Walk):
             self._replace(index, call)
         if ask_again:
             self._approved.discard(index)
-            self._question(index)
-        if index in self._refused:
-            self._refuse(index, hooked=True)
-        elif self._cannot_run(index):
-            pass
-        elif self._stops_before(index):
-            self._cursor, self._held_at, self.stop_point = index, -1, index
-        elif self.phase[index] == WAITING and not self._broken:
-            self._enter(index)
+            self._asked.discard(index)
+        self._go_on(index)
         self._step()
 
     def refused(self, index: int, *, hooked: bool = True) -> None:
@@ -138,8 +132,8 @@ class Scheduler(Walk):
         if approved:
             self._approved.add(index)
             self._offer(index)
-        elif self.phase[index] == PREPARING:
-            self._refused.add(index)
+        elif self.phase[index] in {PREPARING, ACQUIRING}:
+            self._refused.add(index)  # it settles when its hook is done, or it gave up its place
         else:
             self._refuse(index, hooked=True)
         self._step()
@@ -155,15 +149,22 @@ class Scheduler(Walk):
         if phase not in {WAITING, PREPARING, READY, ACQUIRING}:
             return
         self._replace(index, call)
+        if index == self.stop_point:
+            self.stop_point = -1  # the cursor looks at it again
+        if self._exclusive[index] and phase in {READY, ACQUIRING}:
+            self._late.add(index)
+            for other in range(index + 1, len(self.calls)):
+                if self.phase[other] == ACQUIRING:
+                    self._say("cancel", other)  # it has a permit, but has not started: it waits
         if phase == ACQUIRING:
             self._say("cancel", index)
         elif phase == READY:
             self._starts.retract(index)
-            self._enter(index)
-            for other in sorted(self._open):
-                if other > index and self.phase[other] == READY:
-                    self._starts.retract(other)
-                    self._enter(other)
+            self.phase[index] = WAITING
+            self._go_on(index)
+        if self.phase[index] != DONE:
+            self._ask_if_needed(index)
+        self._relink(index)
         self._step()
 
     def started(self, index: int) -> None:
@@ -175,8 +176,9 @@ class Scheduler(Walk):
         self._busy -= 1
         self._starts.give_back(index)
         self.phase[index] = WAITING
-        if not self._cannot_run(index):
-            self._enter(index)
+        for released in self._waits.overtaken(index):
+            self._offer(released)
+        self._go_on(index)
         self._step()
 
     def reported(self, index: int, *, failed: bool = True) -> None:
@@ -198,18 +200,26 @@ class Scheduler(Walk):
         if index in self._lingering:
             self._lingering.discard(index)
             self._stuck.discard(index)
+            if self.phase[index] == DONE:
+                self._over(index)
         else:
             self._busy -= 1
             self._known(index, failed=failed)
         self._step()
 
     def interrupted(self, index: int) -> None:
-        """The body of a call asked a person and ended (spec 8.3)."""
+        """The body of a call asked a person and ended (spec 8.3): the run stops for the answer.
+
+        Not so where the call is not to run again, for the run was aborted or an earlier call with
+        ``on_error: stop`` failed meanwhile.
+        """
         self._busy -= 1
         self._starts.give_back(index)
+        self.phase[index] = WAITING
+        if self._cannot_run(index):
+            self._step()
+            return
         self.phase[index] = ASKING
-        if self._aborted:
-            self._settle(index, "not_started")
         self.halt()
 
     def after_done(self, index: int, *, failed: bool = False) -> None:
@@ -221,7 +231,7 @@ class Scheduler(Walk):
         """
         self._busy -= 1
         self.phase[index] = DONE
-        self._late.discard(index)
+        self._over(index)
         if failed:
             self._note_failure(index)
         self._step()
@@ -230,9 +240,9 @@ class Scheduler(Walk):
         """A body was reported and did not stop within the grace time: who waits for it fails."""
         if index in self._lingering:
             self._stuck.add(index)
-            for waiting in self._waits.behind(index):
-                if self.phase[waiting] in {WAITING, READY}:
-                    self._settle(waiting, "held", index)
+            for other in sorted(self._open):
+                if self.phase[other] == READY:
+                    self._fail_if_held(other)
             self._step()
 
     def halt(self) -> None:

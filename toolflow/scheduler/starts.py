@@ -26,9 +26,11 @@ class StartQueue:
         self._pool = limits.pool
         self._permits = limits.pool
         self._free = dict(limits.resources)
-        self._heap: list[int] = []
         self._queued: set[int] = set()
-        self._parked: dict[str, list[int]] = {}
+        # Every queued call is in the heap. What is left there of calls that were taken out of
+        # the queue is skipped when it comes up: searching the heap for it would be slow.
+        self._heap: list[int] = []
+        self._parked: dict[int, str] = {}  # calls by the resource that they lack
         self._taken: dict[int, Mapping[str, int]] = {}
 
     @property
@@ -39,43 +41,44 @@ class StartQueue:
     @property
     def room(self) -> bool:
         """Whether there are more permits than calls that could use one."""
-        return self._permits > len(self._heap)
+        return self._permits > len(self._queued)
 
     def offer(self, index: int) -> None:
         """Queue a call that may start."""
-        if index not in self._queued:
+        if index not in self._queued and index not in self._parked:
             self._queued.add(index)
             heappush(self._heap, index)
 
     def retract(self, index: int) -> None:
         """Take a call out of the queue, if it is in it."""
         self._queued.discard(index)
-        if index in self._heap:
-            self._heap.remove(index)
-            self._heap.sort()
+        self._parked.pop(index, None)
 
     def first(self) -> int:
         """The earliest call that could start now, or -1 where there is none or no permit."""
-        return self._heap[0] if self._heap and self._permits else -1
+        heap = self._heap
+        while heap and heap[0] not in self._queued:
+            heappop(heap)
+        return heap[0] if heap and self._permits else -1
 
     def take(self) -> bool:
-        """Give the earliest call a permit and its share of resources.
+        """Give the call that `first` told a permit and its share of resources.
 
         Returns:
             Whether it got them; if not, it is parked until some of what it needs comes back.
         """
         index = heappop(self._heap)
+        self._queued.discard(index)
         uses = self._calls[index].terms.uses
         if uses:
             for name, units in uses.items():
                 if self._free.get(name, units) < units:
-                    self._parked.setdefault(name, []).append(index)
+                    self._parked[index] = name
                     return False
             for name, units in uses.items():
                 if name in self._free:
                     self._free[name] -= units
             self._taken[index] = uses
-        self._queued.discard(index)
         self._permits -= 1
         return True
 
@@ -85,6 +88,6 @@ class StartQueue:
         for name, units in self._taken.pop(index, {}).items():
             if name in self._free:
                 self._free[name] += units
-                for parked in self._parked.pop(name, ()):
-                    if parked in self._queued:
-                        heappush(self._heap, parked)
+                for parked in [i for i, lacks in self._parked.items() if lacks == name]:
+                    del self._parked[parked]
+                    self.offer(parked)

@@ -7,7 +7,7 @@ make them harder to read; the calls of the scheduler's methods are complete by c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from toolflow.model.batch import CallPlan
@@ -62,6 +62,11 @@ class TracedScheduler(Scheduler):
     def facts(self) -> tuple[Fact, ...]:
         """All facts so far, in order. The first one is how the scheduler was set up."""
         return (Fact("setup", -1, self._setup), *map(Fact._make, self._trace))
+
+    def snapshot(self) -> Callable[[], tuple[Fact, ...]]:
+        """The facts so far, as a function that puts them together."""
+        count = len(self._trace) + 1
+        return lambda: self.facts[:count]
 
     def begin(self) -> None:
         """See `Scheduler.begin`."""

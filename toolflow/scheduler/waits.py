@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from toolflow.model.batch import CallPlan
 from toolflow.model.keys import keys_meet
@@ -12,21 +12,26 @@ from toolflow.model.plan import PlanData
 class Waits:
     """The open key edges of a plan.
 
-    Vertices are integers: calls by index, then gates. A vertex is *free* once everything before it
-    was freed and it was freed itself; a gate frees itself as soon as nothing is before it.
+    Vertices are integers: calls by index, then gates. A call is *free* once it has stopped, or
+    will never run; a gate frees itself as soon as nothing is before it.
+
+    The plan has few edges: where three calls write one key, the third waits for the second only.
+    So a call that is freed while it still waits itself hands on what it waits for.
 
     Args:
         plan: The plan whose edges count.
+        calls: Its calls; the list is shared, so changed calls are seen.
     """
 
-    def __init__(self, plan: PlanData) -> None:
-        self._calls = len(plan.calls)
+    def __init__(self, plan: PlanData, calls: Sequence[CallPlan]) -> None:
+        self._calls = calls
+        self._count = len(calls)
         self._before: dict[int, set[int]] = {}
         self._behind: dict[int, list[int]] = {}
         if any(edge.kind == "key" for edge in plan.edges):
             number = {call.name: call.index for call in plan.calls}
             for place, gate in enumerate(plan.gates):
-                number[gate.name] = self._calls + place
+                number[gate.name] = self._count + place
             for edge in plan.edges:
                 if edge.kind == "key":
                     self.add(number[edge.after], number[edge.before])
@@ -36,12 +41,6 @@ class Waits:
         self._before.setdefault(vertex, set()).add(before)
         self._behind.setdefault(before, []).append(vertex)
 
-    def replace(self, vertex: int, before: Iterable[int]) -> None:
-        """Make a vertex wait for exactly these others."""
-        self._before.pop(vertex, None)
-        for other in before:
-            self.add(vertex, other)
-
     def blocked(self, vertex: int) -> bool:
         """Whether a vertex still waits for another."""
         return vertex in self._before
@@ -50,24 +49,33 @@ class Waits:
         """Let go of everything that waits for a vertex.
 
         Args:
-            vertex: A call that has stopped, or that will never run.
+            vertex: A call that has stopped, that will never run, or whose keys have changed.
 
         Returns:
             The calls that wait for nothing any more, in no particular order.
         """
+        if vertex in self._before:
+            self._hand_on(vertex)
         released: list[int] = []
         todo = [vertex]
         while todo:
             gone = todo.pop()
             for other in self._behind.pop(gone, ()):
-                before = self._before.get(other)
-                if before is None or gone not in before:
-                    continue
-                before.discard(gone)
-                if not before:
-                    del self._before[other]
-                    (released if other < self._calls else todo).append(other)
+                if self._let_go(other, gone):
+                    (released if other < self._count else todo).append(other)
         return released
+
+    def overtaken(self, vertex: int) -> list[int]:
+        """Let go of the earlier calls that wait for a call which gave up its place.
+
+        Args:
+            vertex: The call; it had a permit when its keys, or theirs, changed.
+
+        Returns:
+            The calls that wait for nothing any more.
+        """
+        earlier = [other for other in self._behind.get(vertex, ()) if other < vertex]
+        return [other for other in earlier if self._let_go(other, vertex)]
 
     def behind(self, vertex: int) -> list[int]:
         """The calls that wait for a vertex directly or through gates, ascending."""
@@ -78,9 +86,39 @@ class Waits:
             for other in self._behind.get(gone, ()):
                 if gone in self._before.get(other, ()) and other not in found:
                     found.add(other)
-                    if other >= self._calls:
+                    if other >= self._count:
                         todo.append(other)
-        return sorted(call for call in found if call < self._calls)
+        return sorted(call for call in found if call < self._count)
+
+    def _let_go(self, vertex: int, gone: int) -> bool:
+        """Make a vertex wait for another one no more; whether it waits for nothing then."""
+        before = self._before.get(vertex)
+        if before is None or gone not in before:
+            return False
+        before.discard(gone)
+        if before:
+            return False
+        del self._before[vertex]
+        return True
+
+    def _hand_on(self, vertex: int) -> None:
+        """Make those behind a vertex wait for what it waits for, as far as they meet that."""
+        inherited = self._before.pop(vertex)
+        for other in self.behind(vertex):
+            for before in self._met(inherited, other):
+                self.add(other, before)
+
+    def _met(self, vertices: Iterable[int], call: int) -> Iterator[int]:
+        """The nearest calls at or before some vertices that a call meets."""
+        todo, seen = list(vertices), set(vertices)
+        while todo:
+            vertex = todo.pop()
+            if vertex < self._count and calls_meet(self._calls[vertex], self._calls[call]):
+                yield vertex
+                continue
+            further = self._before.get(vertex, set()) - seen
+            seen |= further
+            todo.extend(further)
 
 
 def calls_meet(one: CallPlan, other: CallPlan) -> bool:

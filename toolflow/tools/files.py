@@ -117,13 +117,24 @@ def read_bytes(place: RootedPath) -> bytes:
         ToolFailure: If it is none, cannot be read, or is too large.
     """
     with told(place), opened(place) as file:
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
+        data = read_up_to(file, MAX_BYTES)
+    if data is None:
         raise ToolFailure(
             f"{place.root.shown(place)} has more than {MAX_BYTES} bytes. "
             "Use read_file with offset and limit, or grep."
         )
     return data
+
+
+def read_up_to(file: BinaryIO, most: int) -> bytes | None:
+    """All bytes of a file, or ``None`` where there are more than that.
+
+    Its size is asked first: reading with a limit would set aside memory for the whole limit.
+    """
+    if os.fstat(file.fileno()).st_size > most:
+        return None
+    data = file.read()
+    return data if len(data) <= most else None
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from toolflow.runtime.results import ToolFailure
+from toolflow.runtime.failure import ToolFailure, brief
 
 _LONGEST = 1000  # characters of a pattern
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
@@ -61,12 +61,15 @@ class _Child:
         self._late = False
 
     def __enter__(self) -> Self:
-        self._process = subprocess.Popen(  # noqa: S603  # our own program, no shell
-            [sys.executable, "-I", "-S", _CHILD],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        try:
+            self._process = subprocess.Popen(  # noqa: S603  # our own program, no shell
+                [sys.executable, "-I", "-S", _CHILD],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except (OSError, TypeError) as error:  # TypeError: Python does not know where it is
+            raise ToolFailure(f"The search could not start a process ({brief(error)}).") from error
         self._timer = threading.Timer(self._seconds, self._end)
         self._timer.daemon = True
         self._timer.start()

@@ -18,6 +18,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 import anyio
@@ -117,6 +118,8 @@ def _start(
     argv = [_SHELL, "-c", command] if isinstance(command, str) else list(command)
     if not command or not argv[0]:
         raise ToolFailure("The command is empty. Give a program with its arguments.")
+    if not Path(cwd).is_dir():
+        raise ToolFailure("The folder to run in is not there, or is no folder.")
     try:
         return subprocess.Popen(  # noqa: S603  # running commands is what this tool is for
             argv,

@@ -110,6 +110,8 @@ class Root:
         real, target = _resolved(root.path, path, follow=follow)
         if real not in root or target not in root:
             raise ToolFailure(f"path {path!r} lies outside the workspace. Use a path inside it.")
+        if follow and os.path.islink(real):  # noqa: PTH114  # text all the way
+            raise ToolFailure(f"path {path!r} has links that run in a circle. Mend the links.")
         if isinstance(path, RootedPath) and real != path:
             raise ToolFailure(
                 f"path {root.shown(path)!r} leads elsewhere than when the call was planned. "

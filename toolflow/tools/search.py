@@ -9,7 +9,7 @@ from pathlib import Path
 
 from toolflow.model.outcome import Outcome
 from toolflow.runtime.results import ToolFailure
-from toolflow.tools.files import opened
+from toolflow.tools.files import opened, read_up_to
 from toolflow.tools.globs import compile_glob
 from toolflow.tools.matcher import Matcher, matcher
 from toolflow.tools.root import Root, RootedPath, told
@@ -32,7 +32,7 @@ def list_files(root: Root, path: str) -> str:
     place = root.locate(path)
     with told(place):
         found = entries(place)
-    names = [f"{name}/" if kind == "folder" else name for name, kind in found]
+    names = [_quoted(name) + "/" * (kind == "folder") for name, kind in found]
     return _listing(names, "(the folder is empty)", more=False)
 
 
@@ -53,7 +53,7 @@ def glob(root: Root, pattern: str, path: str, skip: frozenset[str]) -> str:
     budget = Budget()
     with told(place):
         names = [
-            place.root.shown(file)
+            _quoted(place.root.shown(file))
             for file, _ in walk(place, skip=skip, budget=budget)
             if matches(_below(place, file))
         ]
@@ -144,10 +144,10 @@ def _search(file: RootedPath, match: Matcher, found: _Found) -> None:
 def _text(file: RootedPath) -> str | None:
     try:
         with opened(file) as stream:
-            data = stream.read(MAX_FILE + 1)
+            data = read_up_to(stream, MAX_FILE)
     except (OSError, ToolFailure):
         return None
-    if len(data) > MAX_FILE or b"\0" in data:
+    if data is None or b"\0" in data:
         return None
     try:
         return data.decode()

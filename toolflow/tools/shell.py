@@ -19,28 +19,27 @@ from typing import Any
 from toolflow.errors import UsageError
 from toolflow.model.outcome import Outcome
 from toolflow.model.tool import Args, ToolSpec
+from toolflow.policy import Expression, ExpressionError, compile_expression
 from toolflow.runtime import declare
 from toolflow.runtime.context import Context
-from toolflow.runtime.failure import brief
 from toolflow.runtime.results import ToolFailure
 from toolflow.runtime.schema_check import schema_check
 from toolflow.runtime.tool import Tool
+from toolflow.runtime.toolbox import Toolbox
 from toolflow.tools.process import GRACE, MAX_OUTPUT, outcome_of_command, run_process
 from toolflow.tools.root import Root
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
 _USED = re.compile(r"""\bargs(?:\.(\w+)|\[\s*(?:'([^']*)'|"([^"]*)")\s*\])""")
 
-Render = Callable[[Mapping[str, Any]], object]
-
 
 def shell_tool(
+    tools: Toolbox,
     name: str,
     argv: Sequence[str],
     *,
-    root: str | os.PathLike[str],
-    compile_template: Callable[[str], Render],
-    description: str | None = None,
+    cwd: str | os.PathLike[str],
+    description: str = "",
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     safe: bool | Callable[..., object] | None = None,
     reads: declare.Keys = None,
@@ -52,15 +51,15 @@ def shell_tool(
     grace: float = GRACE,
     max_output: int = MAX_OUTPUT,
 ) -> Tool:
-    """Make a tool of a command line.
+    """Add a command line to a toolbox as a tool.
 
     Args:
+        tools: The toolbox.
         name: The tool's name.
         argv: The program and its arguments; templates see ``args``. A template that is one
             expression may give a list, which becomes several arguments, or nothing, which leaves
             the argument out.
-        root: The folder that it runs in.
-        compile_template: Makes a function of a template; it takes the names that it may use.
+        cwd: The folder that it runs in.
         description: What the model is told; otherwise the command line.
         parameters: JSON Schemas of arguments by name, for those that are not a text that must be
             given; a ``default`` makes one optional.
@@ -76,15 +75,16 @@ def shell_tool(
         max_output: Bytes of output that are kept.
 
     Returns:
-        The tool, to be added to a toolbox.
+        The tool.
 
     Raises:
-        UsageError: If the command is empty or not text, or a declaration is not allowed.
+        UsageError: If the command is no list of texts, a template or a declaration is not
+            allowed, or the name is taken.
     """
     if isinstance(argv, str) or not argv or not all(isinstance(item, str) for item in argv):
         raise UsageError(f"tool {name!r}: argv is {argv!r}. Use a list of texts.")
-    base = Root(root)
-    items = [_compiled(item, compile_template) for item in argv]
+    base = Root(cwd)
+    items = [_compiled(item, name, place) for place, item in enumerate(argv)]
     schema = _schema(argv, parameters or {})
     about: dict[str, Any] = {"tool": name, "known": tuple(schema["properties"]), "takes_any": False}
 
@@ -101,7 +101,7 @@ def shell_tool(
 
     spec = ToolSpec(
         name,
-        description=f"Run: {' '.join(argv)}" if description is None else description,
+        description=description or f"Run: {' '.join(argv)}",
         parameters=schema,
         safe=declare.declared_safe(safe, **about),
         reads=declare.declared_keys(reads, field="reads", **about),
@@ -111,11 +111,16 @@ def shell_tool(
         idempotent=idempotent,
         parse=_parser(schema),
     )
-    return Tool(spec, body, is_async=True, context="_context")
+    tool = Tool(spec, body, is_async=True, context="_context")
+    tools.add(tool)
+    return tool
 
 
-def _compiled(item: str, compile_template: Callable[[str], Render]) -> Render:
-    return compile_template(item) if _TEMPLATE.search(item) else lambda _: item
+def _compiled(item: str, name: str, place: int) -> Expression:
+    try:
+        return compile_expression(item, names=("args",))
+    except ExpressionError as error:
+        raise UsageError(f"tool {name!r}: argv[{place}] is {item!r}. {error}") from error
 
 
 def _schema(argv: Sequence[str], given: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -141,14 +146,14 @@ def _parser(schema: Mapping[str, Any]) -> Callable[[Args], Args]:
     return lambda args: {**defaults, **check(args)}
 
 
-def _rendered(items: Sequence[Render], args: Args) -> list[str]:
+def _rendered(items: Sequence[Expression], args: Args) -> list[str]:
     argv: list[str] = []
     for place, item in enumerate(items):
         try:
             value = item({"args": args})
-        except Exception as error:
+        except ExpressionError as error:
             raise ToolFailure(
-                f"Part {place + 1} of the command cannot be worked out ({brief(error)})."
+                f"Part {place + 1} of the command cannot be worked out: {error}."
             ) from error
         argv += _as_arguments(value, place)
     return argv

@@ -11,12 +11,13 @@ import os
 from collections.abc import Iterable, Mapping
 
 from toolflow.model.outcome import Outcome
+from toolflow.policy import dir_key, file_key
 from toolflow.runtime.context import Context
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.tools import files, search
 from toolflow.tools.bound import PathArgument, bind
 from toolflow.tools.process import GRACE, MAX_OUTPUT, outcome_of_command, run_process
-from toolflow.tools.root import Root
+from toolflow.tools.root import Root, RootedPath
 
 SKIPPED = (".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules")
 
@@ -37,6 +38,7 @@ def workspace(
     *,
     read_only: bool = False,
     commands: bool = True,
+    uses: Mapping[str, int] | None = None,
     skip: Iterable[str] = SKIPPED,
     env: Mapping[str, str] | None = None,
     grace: float = GRACE,
@@ -48,6 +50,8 @@ def workspace(
         root: The folder that they are confined to.
         read_only: Leave out the tools that change something.
         commands: Whether there is ``run_command``; a command is not confined to the root.
+        uses: Units of scarce resources that the tools which start a process take (``grep`` and
+            ``run_command``), such as ``{"subprocess": 1}``; the policy's limits must name them.
         skip: Names of folders that ``glob`` and ``grep`` do not enter on their way down.
         env: The whole environment of commands, or ``None`` for the present one.
         grace: Seconds between asking a command to end and making it.
@@ -61,21 +65,25 @@ def workspace(
     """
     base = Root(root)
     tools = Toolbox()
-    _add_readers(tools, base, frozenset(skip))
+    _add_readers(tools, base, frozenset(skip), uses)
     if not read_only:
         _add_writers(tools, base)
         if commands:
-            _add_command(tools, base, env, grace, max_output)
+            _add_command(tools, base, uses=uses, env=env, grace=grace, max_output=max_output)
     for tool in tools:
         tools.add(bind(tool, base, _PATHS[tool.spec.name]), replace=True)
     return tools
 
 
-def _add_readers(tools: Toolbox, root: Root, skip: frozenset[str]) -> None:
+def _add_readers(
+    tools: Toolbox, root: Root, skip: frozenset[str], uses: Mapping[str, int] | None
+) -> None:
     def tree(path: str = ".") -> list[str]:
-        return [_tree_key(root.locate(path))]
+        return [_tree_key(_located(root, path))]
 
-    @tools.tool(safe=True, reads=lambda path: [_key(root.locate(path))], writes=(), idempotent=True)
+    @tools.tool(
+        safe=True, reads=lambda path: [_key(_located(root, path))], writes=(), idempotent=True
+    )
     def read_file(path: str, offset: int | None = None, limit: int | None = None) -> str:
         """Read a text file.
 
@@ -105,7 +113,7 @@ def _add_readers(tools: Toolbox, root: Root, skip: frozenset[str]) -> None:
         """
         return search.glob(root, pattern, path, skip)
 
-    @tools.tool(safe=True, reads=tree, writes=(), uses={"subprocess": 1}, idempotent=True)
+    @tools.tool(safe=True, reads=tree, writes=(), uses=uses, idempotent=True)
     def grep(
         pattern: str,
         path: str = ".",
@@ -128,11 +136,13 @@ def _add_readers(tools: Toolbox, root: Root, skip: frozenset[str]) -> None:
 
 def _add_writers(tools: Toolbox, root: Root) -> None:
     def target(path: str) -> list[str]:
-        return [_key(root.locate(path))]
+        return [_key(_located(root, path))]
 
     def link_and_target(path: str) -> list[str]:
-        place = root.locate(path, follow=False)
-        return sorted({_key(place), _key(os.path.realpath(place))})
+        place = _located(root, path, follow=False)
+        target = os.path.realpath(place)
+        leads_nowhere = os.path.islink(target)  # noqa: PTH114  # a circle; text all the way
+        return sorted({_link_key(place)} | (set() if leads_nowhere else {_key(target)}))
 
     @tools.tool(safe=True, reads=(), writes=target, idempotent=True)
     def write_file(path: str, text: str) -> str:
@@ -172,9 +182,15 @@ def _add_writers(tools: Toolbox, root: Root) -> None:
 
 
 def _add_command(
-    tools: Toolbox, root: Root, env: Mapping[str, str] | None, grace: float, max_output: int
+    tools: Toolbox,
+    root: Root,
+    *,
+    uses: Mapping[str, int] | None,
+    env: Mapping[str, str] | None,
+    grace: float,
+    max_output: int,
 ) -> None:
-    @tools.tool(safe=False, uses={"subprocess": 1})
+    @tools.tool(safe=False, uses=uses)
     async def run_command(
         command: str | list[str],
         timeout: float | None = None,
@@ -201,9 +217,20 @@ def _add_command(
         return outcome_of_command(ended, timeout)
 
 
+def _located(root: Root, path: str, *, follow: bool = True) -> RootedPath:
+    """Keys are made right after the arguments were parsed: what was resolved there is not again."""
+    return path if isinstance(path, RootedPath) else root.locate(path, follow=follow)
+
+
 def _key(path: str) -> str:
-    return f"file:{path}"
+    return f"file:{file_key(path)}"
 
 
 def _tree_key(path: str) -> str:
-    return f"{_key(path).rstrip('/')}/**"
+    return f"file:{dir_key(path)}"
+
+
+def _link_key(path: str) -> str:
+    """The key of a name in a folder, whatever it leads to."""
+    folder, name = os.path.split(path)  # text all the way
+    return f"{_key(folder).rstrip('/')}/{name}"

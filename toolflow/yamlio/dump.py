@@ -111,7 +111,11 @@ def _flow(value: Any, room: int, levels: int) -> str | None:
     """The value on one line; ``None`` for a list or mapping that does not fit."""
     if not isinstance(value, Mapping | list | tuple):
         return _scalar(value)
-    if levels < 1 or 3 * len(value) > room:
+    if levels < 1:
+        return None
+    if not value:
+        return "{}" if isinstance(value, Mapping) else "[]"
+    if 3 * len(value) > room:
         return None
     parts = []
     room -= 2

@@ -143,8 +143,6 @@ def _problem(
         message = f"{name} is not a known field. {_near(str(path[-1]), _fields(model, path[:-1]))}"
         return document.problem(path, message, code="unknown_field", key=True)
     allowed = " ".join(dict.fromkeys(_allowed(items)))
-    if kind == "value_error" and isinstance(first["input"], Mapping):
-        return document.problem(path, f"{name} does not hold together. {allowed}")
     return document.problem(path, f"{name} is {show(first['input'])}. {allowed}")
 
 

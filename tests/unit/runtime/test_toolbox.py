@@ -162,6 +162,24 @@ def test_annotations_may_name_what_is_local_to_the_place_of_declaration():
     assert tool.call(tool.spec.parse({"a": {"x": 1}}), None) == 1
 
 
+def test_annotations_are_those_of_the_module_that_the_function_was_written_in():
+    module = {"__name__": "elsewhere"}
+    exec(
+        "from __future__ import annotations\n"
+        "class Meant(str): pass\n"
+        "def f(a: Meant = ''): return a\n",
+        module,
+    )
+
+    class Meant(pydantic.BaseModel):  # the same name here is another thing
+        x: int
+
+    tools = Toolbox()
+    tools.tool(name="t")(module["f"])
+    with pytest.raises(UsageError, match="type of parameter 'a'"):
+        tools.get("t")
+
+
 def test_an_annotation_that_names_nothing_is_told_when_the_tool_is_asked_for():
     def f(a: Nowhere):  # noqa: F821
         pass
@@ -371,7 +389,7 @@ def test_every_change_counts_the_version_up():
         lambda: tools.tool(name="a")(lambda: 1),
         lambda: tools.add(ToolSpec("b"), lambda: 1),
         lambda: tools.add(ToolSpec("b"), lambda: 1, replace=True),
-        lambda: tools.merge(other),
+        lambda: tools.include(other),
         lambda: tools.remove("a"),
     ):
         change()
@@ -391,13 +409,13 @@ def test_a_tool_is_made_once():
     assert tools.find("t") is tools.get("t").spec
 
 
-def test_merging_boxes_that_share_a_name_adds_nothing():
+def test_including_a_box_that_shares_a_name_adds_nothing():
     tools, other = Toolbox(), Toolbox()
     for name in "ab":
         other.tool(name=name)(lambda: 1)
     tools.tool(name="b")(lambda: 2)
     with pytest.raises(UsageError, match="'b' is there already"):
-        tools.merge(other)
+        tools.include(other)
     assert tools.names() == ("b",)
 
 

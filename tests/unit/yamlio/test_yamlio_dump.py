@@ -73,7 +73,7 @@ def test_the_order_of_keys_is_kept_and_shared_values_have_no_anchors() -> None:
 
 
 def test_long_keys_and_long_lists_are_read_back() -> None:
-    value = {"k" * 2000: [{"n" * 2000: 1}], "list": list(range(200))}
+    value = {"k" * 2000: [{"n" * 2000: 1}], "list": list(range(200)), "e" * 110: [], "f" * 2000: {}}
     assert yamlio.load(yamlio.dump(value)).value == value
 
 

@@ -1,0 +1,113 @@
+"""The long form of the model check: every order of facts of every small turn.
+
+    python tests/benchmarks/explore_all.py --calls 4                # all turns of core kinds
+    python tests/benchmarks/explore_all.py --calls 6 --sample --seconds 600
+    python tests/benchmarks/explore_all.py --calls 2 --kinds all --rough
+
+Without ``--sample`` it goes through all turns of 1 up to ``--calls`` calls with pools of 1, 2 and
+3, with and without hooks, with and without an approver; ``--rough`` lets each run be interrupted
+and aborted at any moment, lets hooks deny and fail, and keys be granted late. With ``--sample`` it
+draws turns of exactly ``--calls`` calls, all kinds mixed, until the time is over. It prints how
+many turns, states and facts it saw, and stops at the first rule that does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Iterator
+from itertools import product
+from multiprocessing import Pool
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+
+from small_turns import CORE, KINDS, sampled_options, small_turn, turns_of
+
+from toolflow.recording.explore import explore
+
+ROUGH = {"halts": 1, "aborts": 1, "denials": True, "refusals": True, "late_grants": True}
+Job = tuple[tuple[str, ...], dict[str, Any], int]
+
+
+def all_jobs(calls: int, kinds: tuple[str, ...], *, rough: bool, limit: int) -> Iterator[Job]:
+    options = ROUGH if rough else {"late_grants": False}
+    for length in range(1, calls + 1):
+        for turn in turns_of(kinds, length):
+            for pool, hooks, approver in product((1, 2, 3), (False, True), (False, True)):
+                if pool <= max(length, 1):  # a wider pool makes no difference
+                    here = {"pool": pool, "hooks": hooks, "approver": approver, **options}
+                    yield turn, here, limit
+
+
+def sampled_jobs(calls: int, kinds: tuple[str, ...], *, seed: int, limit: int) -> Iterator[Job]:
+    chance = random.Random(seed)
+    while True:
+        turn = tuple(chance.choices(kinds, k=calls))
+        yield turn, sampled_options(chance, calls), limit
+
+
+def run(job: Job) -> tuple[int, int, int, bool, str]:
+    kinds, options, limit = job
+    plan, possible = small_turn(kinds, **options)
+    found = explore(plan, possible=possible, limit=limit)
+    wrong = f"{kinds} {options}\n  {found.violation}" if found.violation else ""
+    return len(kinds), found.states, found.transitions, found.complete, wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--calls", type=int, default=4)
+    parser.add_argument("--kinds", choices=("core", "all"), default=None)
+    parser.add_argument("--sample", action="store_true")
+    parser.add_argument("--rough", action="store_true")
+    parser.add_argument("--seconds", type=float, default=None, help="stop after this time")
+    parser.add_argument("--limit", type=int, default=200_000, help="states of one turn at the most")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args()
+    kinds = tuple(KINDS) if (given.kinds or ("all" if given.sample else "core")) == "all" else CORE
+    if given.sample:
+        jobs = sampled_jobs(given.calls, kinds, seed=given.seed, limit=given.limit)
+    else:
+        jobs = all_jobs(given.calls, kinds, rough=given.rough, limit=given.limit)
+    return work(jobs, given.jobs, given.seconds)
+
+
+def work(jobs: Iterator[Job], processes: int, seconds: float | None) -> int:
+    begun = time.monotonic()
+    counts: dict[int, list[int]] = {}
+    wrong = ""
+    with Pool(processes) as pool:
+        for length, states, transitions, complete, problem in pool.imap(
+            run, _in_time(jobs, seconds), 8
+        ):
+            count = counts.setdefault(length, [0, 0, 0, 0])
+            for place, value in enumerate((1, states, transitions, not complete)):
+                count[place] += value
+            if problem:
+                wrong = problem
+                break
+    print(f"{'calls':>5} {'runs':>10} {'states':>12} {'facts':>12} {'cut short':>10}")
+    for length, count in sorted(counts.items()):
+        print(f"{length:>5} {count[0]:>10,} {count[1]:>12,} {count[2]:>12,} {count[3]:>10,}")
+    totals = [sum(column) for column in zip(*counts.values(), strict=True)] or [0] * 4
+    print(f"{'all':>5} {totals[0]:>10,} {totals[1]:>12,} {totals[2]:>12,} {totals[3]:>10,}")
+    print(f"{time.monotonic() - begun:.0f} s")
+    print(f"VIOLATION {wrong}" if wrong else "Every rule holds in every state.")
+    return 1 if wrong else 0
+
+
+def _in_time(jobs: Iterator[Job], seconds: float | None) -> Iterator[Job]:
+    end = None if seconds is None else time.monotonic() + seconds
+    for job in jobs:
+        if end is not None and time.monotonic() > end:
+            return
+        yield job
+
+
+if __name__ == "__main__":
+    sys.exit(main())

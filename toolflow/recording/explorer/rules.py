@@ -1,0 +1,272 @@
+"""The rules that hold at every decision and in every state (spec 6 and 8, conformance 154)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from toolflow.recording.explorer.facts import enter, must_go_on, possible_facts
+from toolflow.recording.explorer.oracle import (
+    bodies,
+    exclusive,
+    hold,
+    meet,
+    prepare_hold,
+    startable,
+    stops_after,
+    stops_before,
+)
+from toolflow.recording.explorer.world import (
+    ACQUIRING,
+    ASKING,
+    DUE,
+    HOOKING,
+    IDLE,
+    PREPARED,
+    PREPARING,
+    STAGES,
+    World,
+)
+from toolflow.scheduler import Decision
+
+
+class Broken(Exception):  # noqa: N818  # it is caught by the explorer and told as a violation
+    """A rule does not hold.
+
+    Args:
+        rule: A short name of the rule.
+        message: What is wrong, with the calls by index.
+    """
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(f"{rule}: {message}")
+        self.rule = rule
+        self.message = message
+
+
+def need(holds: object, rule: str, message: str) -> None:
+    """Raise `Broken` unless something holds."""
+    if not holds:
+        raise Broken(rule, message)
+
+
+# ---- decisions ----
+
+
+def carry_out(world: World, decision: Decision) -> None:
+    """Do what the scheduler decided, as a driver would, if the rules allow it.
+
+    Args:
+        world: The moment; it is changed.
+        decision: The decision.
+
+    Raises:
+        Broken: If they do not.
+    """
+    need(not world.ended, "end", f"{decision.kind} of {decision.call} after {world.ended}")
+    _CARRY_OUT[decision.kind](world, decision)
+
+
+def _ask(world: World, decision: Decision) -> None:
+    index = decision.call
+    call = world.calls[index]
+    need(world.possible.approver, "question", f"{index} is asked for, and nobody is there")
+    need(call.ask is not None, "question", f"{index} has no question")
+    need(index not in world.approved, "question", f"{index} was approved")
+    need(not world.settled(index), "question", f"{index} has settled")
+    need(not (world.aborted or world.broken), "question", f"{index} is asked for too late")
+    world.questions.add(index)
+
+
+def _prepare(world: World, decision: Decision) -> None:
+    index = decision.call
+    need(world.possible.hooks, "before-hook", "there are no hooks")
+    where = world.stage[index]
+    need(where == IDLE, "before-hook", f"{index} is {STAGES[where]}")
+    need(not world.settled(index), "before-hook", f"{index} has settled")
+    reason = prepare_hold(world, index)
+    need(not reason, "before-hook", f"that of {index} runs, but {reason}")
+    world.stage[index] = PREPARING
+
+
+def _start(world: World, decision: Decision) -> None:
+    index = decision.call
+    where = world.stage[index]
+    need(startable(world, index), "start", f"{index} starts, and is {STAGES[where]}")
+    reason = hold(world, index, leaving=False)
+    need(not reason, "start", f"{index} starts, but {reason}")
+    for before in range(index):
+        if startable(world, before):
+            need(hold(world, before), "call order", f"{index} starts before {before}, which may")
+    world.stage[index] = ACQUIRING
+    call = world.calls[index]
+    world.uses[index] = call.terms.uses
+    if index in world.foreign or any(meet(call, world.calls[f]) for f in world.foreign):
+        world.stage[index] = PREPARED
+        world.die(index, "held", hooked=True)
+        world.scheduler.refused(index, hooked=True)  # as the lock store does
+    elif not (world.possible.late_grants or call.reads or call.writes or call.terms.uses):
+        enter(world, index)
+
+
+def _settle(world: World, decision: Decision) -> None:
+    index, status, cause = decision.call, decision.status, decision.cause
+    where = world.stage[index]
+    need(not world.settled(index), "one outcome", f"{index} settles twice, now {status}")
+    told = f"{index} settles as {status}"
+    need(where in {IDLE, PREPARED, ASKING}, "settle", f"{told}, and is {STAGES[where]}")
+    if status == "not_started":
+        need(world.aborted, "settle", f"{told}, and the run was not aborted")
+    elif status == "skipped":
+        need(cause == world.skip_after < index, "settle", f"{told} for {cause}, which did not fail")
+    elif status == "declined":
+        nobody = not world.possible.approver and not world.possible.pausable
+        need(nobody and world.calls[index].ask is not None, "settle", told)
+    else:
+        need(status == "held", "settle", told)
+        _held(world, index, cause)
+    world.die(index, status, hooked=False)
+
+
+def _held(world: World, index: int, cause: int) -> None:
+    """Only what bodies keep from starting that will never stop settles as held."""
+    need(cause in world.stuck, "held", f"{index} is held by {cause}, which is not stuck")
+    behind = next((i for i in range(index + 1) if stops_before(world, i) or _ends(world, i)), -1)
+    need(behind < 0, "held", f"{index} is held, and stands behind the stop point {behind}")
+    need(not world.halted, "held", f"{index} is held while the run stops")
+    if any(meet(world.calls[index], world.calls[stuck]) for stuck in world.stuck):
+        return
+    ready = startable(world, index)
+    reason = (hold if ready else prepare_hold)(world, index, ignore=world.stuck)
+    need(not reason, "held", f"{index} is held by {cause}, but {reason}")
+
+
+def _ends(world: World, index: int) -> bool:
+    return world.done(index) and stops_after(world, index)
+
+
+def _after(world: World, decision: Decision) -> None:
+    index = decision.call
+    need(world.after[index] == DUE, "after-hook", f"that of {index} is not due")
+    need(not (world.aborted or world.broken), "after-hook", f"that of {index} comes too late")
+    open_ = [before for before in range(index) if not world.done(before)]
+    need(not open_, "after-hook", f"that of {index} comes before {open_[:1]} is done")
+    world.after[index] = HOOKING
+
+
+def _cancel(world: World, decision: Decision) -> None:
+    index = decision.call
+    need(index in world.under_way, "cancel", f"{index} is cancelled, and is not under way")
+    stops = world.aborted or world.broken or world.halted or index > world.skip_after
+    need(stops or world.changed_live, "cancel", f"{index} is cancelled without need")
+    world.cancelled.add(index)
+
+
+def _pause(world: World, _decision: Decision) -> None:
+    need(world.possible.pausable, "pause", "the run may not pause")
+    need(not world.under_way, "pause", f"it pauses while {world.under_way} are under way")
+    need(not (world.aborted or world.broken), "pause", "it pauses instead of ending")
+    point = world.scheduler.stop_point
+    open_ = [i for i in range(len(world.calls)) if not world.done(i)]
+    need(open_, "pause", "it pauses, and everything is done")
+    if point >= 0:
+        early = [i for i in range(point) if not world.settled(i)]
+        need(not early, "pause", f"it pauses at {point}, and {early} have not settled")
+        need(stops_before(world, point) or _ends(world, point), "pause", f"{point} is no stop")
+    if not world.halted:
+        need(point >= 0, "pause", "it pauses without a stop point")
+        need(not world.questions, "pause", f"it pauses while {world.questions} are asked for")
+        need(not bodies(world), "pause", f"it pauses while the bodies of {bodies(world)} go on")
+    world.ended = "pause"
+
+
+def _finish(world: World, _decision: Decision) -> None:
+    need(not world.under_way, "finish", f"it ends while {world.under_way} are under way")
+    if not world.broken:
+        open_ = [i for i in range(len(world.calls)) if not world.done(i)]
+        need(not open_, "finish", f"it ends, and {open_} are not done")
+    world.ended = "finish"
+    if world.changed_live or world.foreign:
+        return  # a later call may have started before an earlier one changed
+    ran = [i for i in range(len(world.calls)) if f"={i}" in world.cells]
+    expected = world.store.serial(world.calls, ran)
+    need(world.cells == expected, "serial", f"{world.cells} instead of {expected}")
+
+
+_CARRY_OUT: dict[str, Callable[[World, Decision], None]] = {
+    "ask": _ask,
+    "prepare": _prepare,
+    "start": _start,
+    "settle": _settle,
+    "after": _after,
+    "cancel": _cancel,
+    "pause": _pause,
+    "finish": _finish,
+}
+
+
+# ---- states ----
+
+
+def check_rest(world: World) -> None:
+    """Check a state in which all decisions were carried out.
+
+    Args:
+        world: The moment.
+
+    Raises:
+        Broken: If something that must not be is, or something that could go on does not.
+    """
+    _overlaps(world)
+    if world.ended:
+        return
+    go_on = any(must_go_on(fact, world) for fact in possible_facts(world))
+    need(go_on, "progress", f"nothing goes on: {[STAGES[s] for s in world.stage]}")
+    for index in range(len(world.calls)):
+        _not_forgotten(world, index)
+    _not_idle(world)
+
+
+def _overlaps(world: World) -> None:
+    """What the rules say of bodies, whoever started them (conformance 154)."""
+    running = world.overlapping
+    pool = world.plan.limits.pool
+    need(len(running) <= pool, "pool", f"{running} run at once, of {pool}")
+    for place, one in enumerate(running):
+        for other in running[place + 1 :]:
+            alone = exclusive(world, one) or exclusive(world, other)
+            need(not alone, "barrier", f"{one} and {other} overlap")
+            keys = meet(world.calls[one], world.calls[other])
+            need(not keys, "keys", f"{one} and {other} overlap, and their keys meet")
+    for name, capacity in world.plan.limits.resources.items():
+        taken = sum(world.calls[index].terms.uses.get(name, 0) for index in running)
+        need(taken <= capacity, "resources", f"{running} use {taken} {name} of {capacity}")
+
+
+def _not_forgotten(world: World, index: int) -> None:
+    """What must have been settled, cancelled or asked for by now."""
+    stage = world.stage[index]
+    cancelled = index in world.cancelled
+    if world.aborted or index > world.skip_after:
+        why = "the abort" if world.aborted else f"the failure of {world.skip_after}"
+        waits = stage in {IDLE, PREPARED, ASKING} and not world.settled(index)
+        need(not waits, "settle", f"{index} still waits after {why}")
+    if world.aborted:
+        need(cancelled or index not in world.under_way, "cancel", f"{index} goes on after an abort")
+    stops = world.halted or world.aborted or world.broken or index > world.skip_after
+    need(not (stops and stage == ACQUIRING) or cancelled, "cancel", f"{index} still waits for keys")
+    if world.after[index] == DUE and all(world.done(before) for before in range(index)):
+        raise Broken("after-hook", f"that of {index} does not run")
+    asks = world.calls[index].ask is not None and index not in world.approved | world.declined
+    if asks and world.possible.approver and not (world.aborted or world.broken):
+        known = world.settled(index) or index in world.questions
+        need(known, "question", f"nobody was asked for {index}")
+
+
+def _not_idle(world: World) -> None:
+    """A call starts, or is prepared, as soon as it may (spec 6.1)."""
+    for index in range(len(world.calls)):
+        if startable(world, index):
+            need(hold(world, index), "as soon as it may", f"{index} does not start")
+        elif world.stage[index] == IDLE and world.possible.hooks and not world.settled(index):
+            reason = prepare_hold(world, index)
+            need(reason, "as soon as it may", f"the before-hook of {index} does not run")

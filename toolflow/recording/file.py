@@ -1,0 +1,207 @@
+"""The recording as one YAML document, made to be read by people in a review (spec 10.2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path as FilePath
+from tempfile import NamedTemporaryFile
+from typing import Any, Final, Literal
+
+from toolflow import yamlio
+from toolflow.errors import Problem, RecordingError, ToolflowError, UsageError
+from toolflow.model.recording import RecordedTurn, Recording
+from toolflow.model.turn import Notice
+from toolflow.recording.forms import notice_data, read_notices
+from toolflow.recording.reader import Path, Reader
+from toolflow.recording.sealing import seal, sealed_in, unseal
+from toolflow.recording.turn_form import read_recorded_turn, turn_data
+from toolflow.yamlio import Document
+
+VERSION: Final = 1
+_FIELDS: Final = ("version", "source", "policy_digest", "policy", "notices", "turns")
+
+
+def recording_data(recording: Recording) -> dict[str, Any]:
+    """A recording as JSON-like data, in the order in which people read it.
+
+    Args:
+        recording: The recording.
+
+    Raises:
+        RecordingError: If it holds what JSON cannot.
+    """
+    data: dict[str, Any] = {"version": VERSION}
+    if recording.source:
+        data["source"] = recording.source
+    if recording.policy_digest:
+        data["policy_digest"] = recording.policy_digest
+    if recording.policy is not None:
+        data["policy"] = recording.policy
+    if recording.notices:
+        data["notices"] = [notice_data(notice) for notice in recording.notices]
+    turns = []
+    for recorded in recording.turns:
+        try:
+            turns.append(turn_data(recorded))
+        except (TypeError, ValueError, RecursionError, ToolflowError) as error:
+            raise RecordingError(_unwritable(recorded.turn.id, error)) from error
+    data["turns"] = turns
+    return data
+
+
+def dump_recording(recording: Recording, form: Literal["yaml", "json"] = "yaml") -> str:
+    """Write a recording as text.
+
+    Args:
+        recording: The recording.
+        form: ``yaml`` for people, or ``json``, which is read several times faster.
+
+    Returns:
+        The text; equal recordings give equal text. `load_recording` gives back an equal recording,
+        with times rounded to microseconds.
+
+    Raises:
+        RecordingError: If it holds what JSON cannot.
+        UsageError: If the form is another one.
+    """
+    if form not in {"yaml", "json"}:
+        raise UsageError(f"The form is {form!r}. Use 'yaml' or 'json'.")
+    data = recording_data(recording)
+    if form == "json":
+        return _json_text(data)
+    try:
+        text = yamlio.dump(data)
+        if not sealed_in(text):
+            return text
+    except (ValueError, RecursionError):
+        pass  # lone surrogates, or nesting too deep for YAML: these parts are sealed
+    try:
+        return yamlio.dump(seal(data))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordingError(_unwritable("<recording>", error)) from error
+
+
+def save_recording(recording: Recording, path: str | FilePath) -> None:
+    """Write a recording to a file: in one step, so that nobody ever sees half of it.
+
+    Args:
+        recording: The recording.
+        path: The file; what was in it is replaced. A name that ends in ``.json`` gives JSON.
+
+    Raises:
+        RecordingError: If the recording cannot be written, or the file cannot.
+    """
+    form: Literal["yaml", "json"] = "json" if str(path).endswith(".json") else "yaml"
+    write_file(dump_recording(recording, form), path)
+
+
+def _json_text(data: dict[str, Any]) -> str:
+    try:
+        return json.dumps(seal(data), ensure_ascii=False, indent=1) + "\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordingError(_unwritable("<recording>", error)) from error
+
+
+def write_file(text: str, path: str | FilePath) -> None:
+    """Write text to a file in one step.
+
+    Raises:
+        RecordingError: If the file cannot be written; what was in it is still there.
+    """
+    target = FilePath(path)
+    made: FilePath | None = None
+    try:
+        with NamedTemporaryFile(
+            "w", encoding="utf-8", newline="\n", dir=target.parent, prefix=".", delete=False
+        ) as file:
+            made = FilePath(file.name)
+            file.write(text)
+        made.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o644)
+        made.replace(target)
+    except (OSError, ValueError) as error:
+        if made is not None:
+            with suppress(OSError):
+                made.unlink()
+        said = (getattr(error, "strerror", None) or str(error)).lower()
+        raise RecordingError(Problem(f"The file cannot be written: {said}.", str(path))) from error
+
+
+def load_recording(
+    source: str | FilePath | Mapping[str, Any] | Document, *, strict: bool = False
+) -> Recording:
+    """Load a recording.
+
+    A turn in which something is wrong does not keep the others from being loaded: what can be read
+    of it is, and every problem becomes a notice ``corrupt_turn`` with its place.
+
+    Args:
+        source: A file; YAML text (it holds a line feed, or begins with ``{``); a mapping; or a
+            document.
+        strict: Whether a corrupt turn is an error.
+
+    Returns:
+        The recording.
+
+    Raises:
+        RecordingError: If the document cannot be used, or no turn of it can; every problem with
+            its line and column.
+    """
+    document = _document(source)
+    if document.text == "" or sealed_in(document.text):
+        document = replace(document, value=unseal(document.value))
+    reader = Reader(document)
+    data = reader.mapping(document.value, (), _FIELDS)
+    version = reader.field(data, (), "version", int, 0)
+    if type(data.get("version")) is int and version != VERSION:
+        reader.problem(("version",), f"version is {version}. Use {VERSION}.")
+    notices = read_notices(reader, data, ())
+    recording = Recording(
+        (),
+        reader.field(data, (), "source", dict, {}),
+        reader.field(data, (), "policy", str, None),
+        reader.field(data, (), "policy_digest", str, ""),
+        notices,
+    )
+    items = reader.field(data, (), "turns", list)
+    if reader.problems:
+        raise RecordingError(reader.problems)
+    turns, corrupt = _read_turns(reader.document, items)
+    if corrupt and (strict or len({problem[0] for problem in corrupt}) == len(items)):
+        raise RecordingError([problem for _, problem in corrupt])
+    names = [recorded.turn.id for recorded in turns]
+    found = tuple(_corrupt(names[index], problem) for index, problem in corrupt)
+    return replace(recording, turns=tuple(turns), notices=notices + found)
+
+
+def _document(source: str | FilePath | Mapping[str, Any] | Document) -> Document:
+    if isinstance(source, Document):
+        return source
+    if isinstance(source, Mapping):
+        return yamlio.of_value(source, source="<recording>", error=RecordingError)
+    if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
+        return yamlio.load(source, source="<recording>", error=RecordingError)
+    return yamlio.load_file(source, error=RecordingError)
+
+
+def _read_turns(
+    document: Document, items: list[Any]
+) -> tuple[list[RecordedTurn], list[tuple[int, Problem]]]:
+    turns: list[RecordedTurn] = []
+    corrupt: list[tuple[int, Problem]] = []
+    for index, item in enumerate(items):
+        reader = Reader(document)
+        path: Path = ("turns", index)
+        turns.append(read_recorded_turn(reader, item, path))
+        corrupt += [(index, problem) for problem in reader.problems]
+    return turns, corrupt
+
+
+def _corrupt(turn: str, problem: Problem) -> Notice:
+    return Notice("corrupt_turn", problem.message, problem.line, turn)
+
+
+def _unwritable(source: str, error: Exception) -> Problem:
+    return Problem(f"It holds what JSON cannot hold: {str(error).rstrip('.')}.", source)

@@ -1,0 +1,281 @@
+"""Running a recording again: same plan, same order, same bytes, or a divergence (spec 10.3).
+
+A pure function: no clock, no event loop, no tool. Every turn is read from its message, classified
+and compiled again and compared with the recorded plan; a fresh scheduler is told the recorded
+facts, and must decide what was recorded; the messages are written again and compared byte by byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from toolflow.compiler import Plan
+from toolflow.errors import DivergenceError, TurnError, UsageError
+from toolflow.formats import FORMATS, read_turn
+from toolflow.model.outcome import Outcome
+from toolflow.model.plan import PlanData
+from toolflow.model.recording import Fact, RecordedTurn, Recording
+from toolflow.model.tool import Catalog
+from toolflow.policy import Policy
+from toolflow.recording.committed import compare_messages, written_messages
+from toolflow.recording.compare import compare_plans, compare_turns, limits_text
+from toolflow.recording.drive import Drive, diverged, facts_scheduler, told
+from toolflow.recording.facts import facts_of
+from toolflow.recording.replaying import ReplayedTurn, ReplayReport
+from toolflow.recording.rules import Rules
+from toolflow.recording.show import shown
+from toolflow.recording.simulator import simulate
+from toolflow.runtime.record import settled_outcome
+from toolflow.scheduler import Decision
+
+_PREFIX = "Replay diverged at "
+
+
+def replay(
+    recording: Recording,
+    *,
+    policy: Policy | None = None,
+    tools: Catalog | None = None,
+    cwd: str | None = None,
+    pool: int | None = None,
+    strict: bool = True,
+) -> ReplayReport:
+    """Run a recording again in virtual time, and compare.
+
+    Turns without a recorded run (an imported log) are compiled and simulated with the durations
+    that the log tells, and nothing is compared.
+
+    Args:
+        recording: The recording.
+        policy: The policy to classify with; ``None`` for the recording's own. Where it holds no
+            policy text, the recorded verdicts stand.
+        tools: The tools, for what they declare about themselves. Without them, whatever the
+            recorded policy alone does not give a call counts as declared by its tool.
+        cwd: The folder that relative paths start from; the recording's own by default.
+        pool: How many calls of one turn run at once, instead of what was recorded.
+        strict: Whether the first divergence is raised. If not, each turn is replayed up to its
+            first divergence, and the report tells them all.
+
+    Returns:
+        What was compared, turn by turn, and which recorded outcomes were not used.
+
+    Raises:
+        DivergenceError: With ``strict``, at the first difference: what was recorded, what is now.
+        ReplayError: If the recording's own policy cannot be used.
+    """
+    rules = Rules(recording, policy, tools, cwd=cwd, pool=pool)
+    several = len(recording.turns) > 1
+    turns = []
+    for recorded in recording.turns:
+        turn = _Replay(recorded, rules).run()
+        error = turn.divergence
+        if error is not None:
+            if several:
+                text = str(error).replace(_PREFIX, f"Replay diverged in {turn.id!r} at ", 1)
+                error = DivergenceError(
+                    text, call=error.call, expected=error.expected, actual=error.actual
+                )
+                turn = replace(turn, divergence=error)
+            if strict:
+                raise error
+        turns.append(turn)
+    return ReplayReport(tuple(turns), recording.notices)
+
+
+class _Replay:
+    """The replay of one turn."""
+
+    def __init__(self, recorded: RecordedTurn, rules: Rules) -> None:
+        self._recorded = recorded
+        self._rules = rules
+        self._plan: Plan | None = None
+        self._compared: list[str] = []
+        self._drive: Drive | None = None
+        self._starts: tuple[str, ...] = ()
+        self._unused: tuple[str, ...] = ()
+
+    def run(self) -> ReplayedTurn:
+        """Replay the turn up to its first divergence."""
+        recorded = self._recorded
+        try:
+            self._read_again()
+            self._plan = plan = self._rules.plan(recorded)
+            outcomes = self._outcomes(plan)
+            facts = facts_of(recorded)
+            if recorded.plan is not None:
+                self._differ(compare_plans(recorded.plan, plan))
+                self._compared.append("plan")
+            if not facts:
+                return self._simulated(plan, outcomes)
+            self._run_again(recorded.plan or plan, plan, facts, outcomes)
+            messages = self._write_again(outcomes)
+            return replace(self._result(plan), messages=messages)
+        except DivergenceError as error:
+            return replace(self._result(self._plan), divergence=error)
+
+    def _result(self, plan: Plan | None) -> ReplayedTurn:
+        starts = self._starts
+        if self._drive is not None and plan is not None:
+            starts = tuple(plan.calls[index].name for index in self._drive.starts)
+        recorded = self._recorded
+        return ReplayedTurn(
+            recorded.turn.id, plan, tuple(self._compared), starts, unused=self._unused
+        )
+
+    def _read_again(self) -> None:
+        """The calls must be what the message says; a log's reader may know more than that."""
+        turn = self._recorded.turn
+        if self._recorded.plan is None or turn.message is None or turn.format not in FORMATS:
+            return
+        try:
+            now = read_turn(turn.message, format=turn.format, turn_id=turn.id)
+        except TurnError as error:
+            raise diverged(
+                None, "a message", f"it cannot be read ({error.problems[0].message.rstrip('.')})"
+            ) from error
+        if len(now.calls) < len(turn.calls):
+            gone = turn.calls[len(now.calls) :]
+            self._unused = tuple(call.id for call in gone)
+        self._differ(compare_turns(turn, now))
+
+    def _outcomes(self, plan: PlanData) -> tuple[Outcome | None, ...]:
+        """The recorded outcomes; those of calls that the plan settles come from the plan."""
+        found = []
+        unused = list(self._unused)
+        for call, outcome in zip(plan.calls, self._recorded.outcomes, strict=False):
+            now = outcome
+            if call.verdict.kind == "settled":
+                now = settled_outcome(call)
+                if outcome is not None and outcome.status != now.status:
+                    unused.append(call.name)
+            found.append(now)
+        self._unused = tuple(unused)
+        return tuple(found)
+
+    def _simulated(self, plan: Plan, outcomes: Sequence[Outcome | None]) -> ReplayedTurn:
+        run = simulate(plan, durations_of(self._recorded, plan))
+        self._starts = run.order
+        messages = () if self._compared else self._written(outcomes)
+        return replace(self._result(plan), simulation=run, messages=messages)
+
+    def _run_again(
+        self,
+        recorded: PlanData,
+        plan: Plan,
+        facts: Sequence[Fact],
+        outcomes: Sequence[Outcome | None],
+    ) -> None:
+        for call, before, now in zip(plan.calls, self._recorded.outcomes, outcomes, strict=False):
+            if call.verdict.kind == "settled" and before != now:
+                raise diverged(
+                    call.name,
+                    f"outcome {_outcome_text(before)}",
+                    _outcome_text(now),
+                )
+        self._drive = drive = Drive(
+            recorded, facts, self._recorded.outcomes, self._waited(recorded)
+        )
+        same_limits = recorded.limits == plan.limits and recorded.approvals == plan.approvals
+        other = None if same_limits else facts_scheduler(plan, facts)
+        for fact in facts:
+            if fact.kind == "setup":
+                continue
+            self._rules.check_change(self._recorded, fact, drive.calls)
+            decisions = drive.tell(fact)
+            if other is not None:
+                self._same_decisions(recorded, plan, decisions, told(other, fact))
+        if not any(fact.kind == "fail" for fact in facts):
+            drive.finish(paused=any(e.kind == "run_paused" for e in self._recorded.events))
+        self._compared.append("run")
+
+    def _same_decisions(
+        self, recorded: PlanData, plan: Plan, before: Sequence[Decision], now: Sequence[Decision]
+    ) -> None:
+        """Limits changed: the run is the same as long as the scheduler decides the same."""
+        if list(before) == list(now):
+            return
+        old, new = limits_text(recorded, plan), limits_text(plan, recorded)
+        for one, other in _pairs(before, now):
+            if one != other:
+                index = min(each.call for each in (one, other) if each is not None)
+                name = plan.calls[index].name if index >= 0 else None
+                raise diverged(name, f"{_decided(one)} ({old})", f"{_decided(other)} ({new})")
+
+    def _waited(self, plan: PlanData) -> set[int]:
+        """Calls that did not start at once when they were told to: keys were held by others."""
+        queued = {event.call for event in self._recorded.events if event.kind == "call_queued"}
+        found = set()
+        for call in plan.calls:
+            if call.reads or call.writes or call.terms.uses:
+                times = self._recorded.times[call.index] if self._recorded.times else None
+                late = times is not None and times.granted != times.queued
+                if late or call.name in queued:
+                    found.add(call.index)
+        return found
+
+    def _written(self, outcomes: Sequence[Outcome | None]) -> tuple[object, ...]:
+        kept = self._recorded.committed
+        texts, steering = (kept.texts, kept.steering) if kept is not None else ((), ())
+        try:
+            return (
+                written_messages(self._recorded.turn, outcomes, texts=texts, steering=steering)
+                or ()
+            )
+        except UsageError:
+            return ()
+
+    def _write_again(self, outcomes: Sequence[Outcome | None]) -> tuple[object, ...]:
+        recorded = self._recorded
+        if not recorded.messages and recorded.committed is None:
+            return ()
+        messages = self._written(outcomes)
+        self._differ(compare_messages(recorded, messages, outcomes))
+        self._compared.append("messages")
+        return messages
+
+    def _differ(self, error: DivergenceError | None) -> None:
+        if error is not None:
+            raise error
+
+
+def durations_of(recorded: RecordedTurn, plan: PlanData) -> dict[str, float]:
+    """How long the body of each call took, as far as it is recorded.
+
+    Args:
+        recorded: The turn.
+        plan: Its plan.
+
+    Returns:
+        Seconds by the call's name.
+    """
+    found = {}
+    for call, times in zip(plan.calls, recorded.times, strict=False):
+        end = times.stopped if times.stopped is not None else times.settled
+        if times.started is not None and end is not None:
+            found[call.name] = max(0.0, end - times.started)
+    return found
+
+
+def _pairs(
+    before: Sequence[Decision], now: Sequence[Decision]
+) -> Iterator[tuple[Decision | None, Decision | None]]:
+    for place in range(max(len(before), len(now))):
+        yield (
+            before[place] if place < len(before) else None,
+            now[place] if place < len(now) else None,
+        )
+
+
+def _decided(decision: Decision | None) -> str:
+    if decision is None:
+        return "no start"
+    return {"start": "it starts", "settle": f"it settles as {decision.status}"}.get(
+        decision.kind, decision.kind
+    )
+
+
+def _outcome_text(outcome: Outcome | None) -> str:
+    if outcome is None:
+        return "none"
+    return f"{outcome.status} {shown(outcome.text)}"

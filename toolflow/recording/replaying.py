@@ -1,0 +1,96 @@
+"""What a replay gives back: for every turn what was compared, and where it left the path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolflow.compiler import Plan
+from toolflow.errors import DivergenceError
+from toolflow.model.turn import Notice
+from toolflow.recording.simulator import Simulation
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedTurn:
+    """One turn, replayed.
+
+    Attributes:
+        id: The turn's name.
+        plan: The plan as compiled now; ``None`` where it could not be compiled.
+        compared: What was compared with the record: ``plan``, ``run``, ``messages``, or nothing
+            for a turn of an imported log.
+        starts: Names of calls in the order in which the scheduler starts them.
+        messages: The messages as written now; empty where the turn has not ended.
+        simulation: The run in virtual time, where no run was recorded.
+        unused: Names of calls whose recorded outcome was not used.
+        divergence: Where it left the recorded path, or ``None``.
+    """
+
+    id: str
+    plan: Plan | None
+    compared: tuple[str, ...] = ()
+    starts: tuple[str, ...] = ()
+    messages: tuple[Any, ...] = ()
+    simulation: Simulation | None = None
+    unused: tuple[str, ...] = ()
+    divergence: DivergenceError | None = None
+
+    def __str__(self) -> str:
+        """One line."""
+        if self.divergence is not None:
+            return f"{self.id}: {self.divergence}"
+        calls = len(self.plan.calls) if self.plan is not None else 0
+        head = f"{self.id}: {calls} {'call' if calls == 1 else 'calls'}"
+        if not self.compared:
+            what = "compiled and simulated, nothing to compare with"
+        else:
+            words = {"plan": "plan", "run": "order of starts", "messages": "committed bytes"}
+            what = f"{_listed([words[each] for each in self.compared])} as recorded"
+        if self.unused:
+            what += f"; unused: {', '.join(self.unused)}"
+        return f"{head}, {what}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayReport:
+    """A recording, replayed.
+
+    Attributes:
+        turns: Its turns in order.
+        notices: What was odd about the recording; corrupt turns are among it.
+    """
+
+    turns: tuple[ReplayedTurn, ...]
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything was as recorded, and no turn was corrupt."""
+        return not self.divergences and all(n.code != "corrupt_turn" for n in self.notices)
+
+    @property
+    def divergences(self) -> tuple[DivergenceError, ...]:
+        """The first divergence of each turn that left the recorded path."""
+        return tuple(turn.divergence for turn in self.turns if turn.divergence is not None)
+
+    @property
+    def unused(self) -> tuple[tuple[str, str], ...]:
+        """Turn and call of every recorded outcome that was not used."""
+        return tuple((turn.id, name) for turn in self.turns for name in turn.unused)
+
+    def __str__(self) -> str:
+        """One line a turn, and one for the whole."""
+        count = len(self.turns)
+        turns = f"{count} {'turn' if count == 1 else 'turns'}"
+        if self.divergences:
+            whole = f"{len(self.divergences)} of {turns} left the recorded path."
+        else:
+            same = sum(bool(turn.compared) for turn in self.turns)
+            whole = f"{turns} replayed, {same} of them compared: no divergence."
+        return "\n".join([*map(str, self.turns), whole])
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

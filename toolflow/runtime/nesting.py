@@ -1,0 +1,68 @@
+"""What a run takes over from the call inside whose body it was started (spec 6.11).
+
+Tools, observers and approver belong to the outermost run: a tool that calls tools, or a sub-agent,
+knows none of them. A turn of its own it is all the same, with its own pool, hooks and events.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Iterable
+
+from toolflow.errors import UsageError
+from toolflow.runtime.approvals import Approver
+from toolflow.runtime.context import Context
+from toolflow.runtime.events import Sink
+from toolflow.runtime.toolbox import Toolbox
+
+Pinned = tuple[Toolbox, Toolbox]
+_numbers = itertools.count(1)
+
+
+def run_name(parent: Context | None) -> str:
+    """A new run's name, that of the parent's run before it."""
+    name = f"run-{next(_numbers)}"
+    return name if parent is None else f"{parent.run}/{name}"
+
+
+def source_of(parent: Context | None) -> str:
+    """``main``, or the path of parent calls."""
+    if parent is None:
+        return "main"
+    return parent.name if parent.source == "main" else f"{parent.source}/{parent.name}"
+
+
+def nested_tools(tools: Toolbox, parent: Context | None) -> tuple[Toolbox, Pinned | None]:
+    """The tools of a run, and what turns nested in it go by (conformance 42).
+
+    A nested turn sees the tools as they were when the outermost run began, so that it does not
+    depend on what siblings of its parent change meanwhile. One with a toolbox of its own sees that.
+    """
+    pinned = parent.surroundings.pinned if parent is not None else None
+    if pinned is not None and any(tools is box for box in pinned):
+        return pinned[1], pinned
+    return tools, None
+
+
+def parent_approver(parent: Context | None) -> Approver | None:
+    """Who answers the questions of the parent's run."""
+    return parent.surroundings.approver if parent is not None else None
+
+
+def sinks_of(on_event: Sink | Iterable[Sink], parent: Context | None) -> tuple[Sink, ...]:
+    """Observers of a run: its own, then those of the run that it is nested in.
+
+    Raises:
+        UsageError: If one of them is no plain function.
+    """
+    sinks = (on_event,) if callable(on_event) else tuple(on_event)
+    given: tuple[object, ...] = sinks
+    for sink in given:
+        if not callable(sink) or inspect.iscoroutinefunction(sink):
+            raise UsageError(
+                f"on_event has {sink!r}. Use plain functions that take an event; "
+                "one with slow work to do puts it into a queue of its own."
+            )
+    relay = parent.surroundings.relay if parent is not None else None
+    return sinks if relay is None else (*sinks, relay)
