@@ -104,9 +104,8 @@ class ThreadBody:
         Raises:
             BaseException: What it raises; or the event loop's cancellation, see `give_up`.
         """
-        run = to_thread.run_sync
-        (value,) = await run(self._work, abandon_on_cancel=True, limiter=_limiter())
-        return value
+        await to_thread.run_sync(self._work, abandon_on_cancel=True, limiter=_limiter())
+        return self.result()
 
     def give_up(self) -> bool:
         """Stop waiting for the function.
@@ -125,23 +124,22 @@ class ThreadBody:
             raise self._error
         return self._value
 
-    def _work(self) -> tuple[Any]:
+    def _work(self) -> None:
+        # What the function gives is kept here, not handed through the loop: trio refuses
+        # coroutines, asyncio refuses some exceptions.
         with self._lock:
             self._begun = not self._given_up
         if not self._begun:  # the loop may drop what no thread has begun: then none ever shall
-            return (None,)
+            return
         try:
             self._value = self._function()
-        except BaseException as raised:
+        except BaseException as raised:  # noqa: BLE001  # raised in `result`, whatever it is
             self._error = raised
-            raise
-        finally:
-            with self._lock:
-                self.ended = True
-                late = self._given_up
-            if late:
-                self._on_late_stop(self._value, self._error)
-        return (self._value,)  # bare, a coroutine would be refused by trio
+        with self._lock:
+            self.ended = True
+            late = self._given_up
+        if late:
+            self._on_late_stop(self._value, self._error)
 
 
 def _limiter() -> anyio.CapacityLimiter:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from toolflow.errors import LockCycleError, LockLostError
+from toolflow.errors import LockCycleError, LockLostError, UsageError
 from toolflow.locks.protocol import Lease, LockRequest
 from toolflow.model.batch import CallPlan
-from toolflow.model.outcome import Outcome
+from toolflow.model.outcome import Outcome, Status
 from toolflow.runtime.bodies import ThreadBody, as_coroutine, own_copy, stepped
 from toolflow.runtime.context import Context, Interrupted, enter_context
 from toolflow.runtime.failure import first_of
@@ -22,6 +22,8 @@ from toolflow.runtime.results import failed_outcome, outcome_of
 
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
+
+_REFUSED: dict[type[Exception], Status] = {LockCycleError: "lock_cycle", LockLostError: "held"}
 
 
 class Execution:
@@ -89,9 +91,9 @@ class Execution:
                 )
         except self._cancelled_class():
             run.live.gave_up(call.index)
-        except (LockCycleError, LockLostError) as error:
-            status = "lock_cycle" if isinstance(error, LockCycleError) else "held"
-            run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)  # type: ignore[arg-type]
+        except (LockCycleError, LockLostError, UsageError) as error:
+            status = _REFUSED.get(type(error), "failed")
+            run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)
         else:
             if not run.live.doomed(call.index):
                 record.granted = run.now()
@@ -257,10 +259,19 @@ class Execution:
         """Runs in the thread of a body that was given up, when it ends at last."""
         run = self._run
         record = run.records[index]
-        if record.lease is not None:
-            run.locks.release(record.lease)
+        try:
+            if record.lease is not None:
+                run.locks.release(record.lease)
+        except BaseException as failure:  # noqa: BLE001  # of the store; this thread is no place
+            run.call_back(partial(run.broken, failure))
         outcome = outcome_of(value) if error is None else failed_outcome(error)
-        run.call_back(partial(self.ended, index, outcome))
+        run.call_back(partial(self._ended_late, index, outcome))
+
+    def _ended_late(self, index: int, outcome: Outcome) -> None:
+        try:
+            self.ended(index, outcome)
+        except BaseException as error:  # noqa: BLE001  # told when the run has ended
+            self._run.lost(index, error)
 
     def _leave(self, record: CallRecord) -> None:
         if record.context is not None:

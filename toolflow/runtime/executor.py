@@ -50,6 +50,7 @@ class Executor(Run):
         self.clock = loop_clock()
         self._begun = self.clock()
         self.log.clock = self.clock
+        self.log.pressed = partial(self.stopped_by, cause="by the keyboard")
         self.call_back = loop_caller(self.mail.deliver)
         if self.log.watched:
             self.surroundings.relay = self._relay()

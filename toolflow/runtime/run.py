@@ -199,7 +199,7 @@ class Run:
         self.broken(error)
         phase, record = self.scheduler.phase[index], self.records[index]
         if record.lease is not None:
-            with suppress(Exception):  # the store may be what failed
+            with suppress(BaseException):  # the store may be what failed
                 self.locks.release(record.lease)
         if phase == ACQUIRING:
             self.scheduler.gave_up(index)
