@@ -20,7 +20,7 @@ from toolflow.runtime.approvals import (
     interrupt_of,
 )
 from toolflow.runtime.failure import brief
-from toolflow.scheduler.decisions import DONE, PREPARING, READY, WAITING
+from toolflow.scheduler.decisions import ASKING, DONE, PREPARING, READY, WAITING
 
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
@@ -86,7 +86,7 @@ class Asking:
         found = []
         for call in self._run.scheduler.calls:
             index = call.index
-            if index in self._run.interrupts:
+            if self._run.scheduler.phase[index] == ASKING:
                 found.append(interrupt_of(call, self._run.interrupts[index]))
             elif (
                 call.ask is not None

@@ -109,7 +109,7 @@ class HookRunner:
         try:
             hooks = run.options.hooks.before(call, self.context(index))
             answer = await stepped(run.base.copy(), hooks)
-        except BaseException as error:  # a hook that raises fails its call only
+        except BaseException as error:  # noqa: BLE001  # a hook that raises fails its call
             self._pass_on(error)
             run.refuse(index, _hook_failed("before", error), hooked=False)
             return
@@ -148,7 +148,7 @@ class HookRunner:
             call = run.scheduler.calls[index]
             hooks = run.options.hooks.after(call, before, self.context(index))
             record.outcome = await stepped(run.base.copy(), hooks)
-        except BaseException as error:  # a hook that raises fails its call only
+        except BaseException as error:  # noqa: BLE001  # a hook that raises fails its call
             self._pass_on(error)
             record.outcome = _hook_failed("after", error)
             self.first_error = self.first_error or error

@@ -35,6 +35,8 @@ class RunOptions:
         passed: Calls whose stop point counts no more.
         approved: Calls whose question was answered with yes.
         outcomes: Calls that have an outcome already, with whether the after-hook has run.
+        prepared: Calls whose before-hook has run.
+        asking: Calls whose body asked a person and has no answer yet, with the question.
         answers: Answers to interrupts, by the call's name, in the order asked.
         attempts: How often each call was entered before, by index.
         grace: Seconds that a body that was reported may take to stop before others stop waiting.
@@ -59,6 +61,8 @@ class RunOptions:
     passed: frozenset[int] = frozenset()
     approved: frozenset[int] = frozenset()
     outcomes: Mapping[int, tuple[Outcome, bool]] = field(default_factory=dict)
+    prepared: frozenset[int] = frozenset()
+    asking: Mapping[int, object] = field(default_factory=dict)
     answers: Mapping[str, Sequence[Any]] = EMPTY
     attempts: Mapping[int, int] = field(default_factory=dict)
     grace: float = 5.0

@@ -8,11 +8,11 @@ nest. `toolflow.runtime.executor` stands around it.
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import get_args
+from typing import Any, get_args
 
 from anyio.abc import TaskGroup
 
@@ -70,6 +70,9 @@ class Run:
             passed=options.passed,
             approved=options.approved,
             settled={index: hooked for index, (_, hooked) in options.outcomes.items()},
+            failed=[index for index, (outcome, _) in options.outcomes.items() if not outcome.ok],
+            prepared=options.prepared,
+            asking=options.asking,
         )
         self.records = [CallRecord() for _ in plan.calls]
         names = [call.name for call in plan.calls]
@@ -86,7 +89,7 @@ class Run:
         self.surroundings = surroundings_of(plan, options, tools)
         self.base = contextvars.copy_context()
         self.clock: Callable[[], float] = float
-        self.interrupts: dict[int, object] = {}
+        self.interrupts = dict(options.asking)
         self._pumping = False
         self._ended = ""
         self._error: BaseException | None = None
@@ -138,7 +141,7 @@ class Run:
         # Whoever asks for it may be inside a body; the task belongs to the run.
         self.base.run(self._tasks.start_soon, task, *args)  # type: ignore[arg-type]  # async ones
 
-    async def started(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
+    async def started(self, task: Callable[..., Coroutine[Any, Any, Any]], *args: object) -> None:
         """Start a task in the run's group, and go on once it says that it has started."""
         await self._tasks.start(task, *args)
 
@@ -242,7 +245,7 @@ class Run:
         elif kind == "settle":
             cause = self.scheduler.calls[decision.cause] if decision.cause >= 0 else None
             self.asking.forget(index)
-            self.settle(index, self.wording.settled(decision.status, cause))
+            self.settle(index, self._settled(index, decision.status, cause))
         elif kind in {"prepare", "after"}:
             self.hooking.add(kind, index)
         elif kind == "ask":
@@ -251,6 +254,12 @@ class Run:
             self.cancel(index)
         else:
             self._finish(kind)
+
+    def _settled(self, index: int, status: str, cause: CallPlan | None) -> Outcome:
+        record = self.records[index]
+        if status == "not_started" and (record.started is not None or index in self.interrupts):
+            return self.wording.aborted(record.partial)  # its body ran, and asked a person
+        return self.wording.settled(status, cause)
 
     def cancel(self, index: int) -> None:
         """End what is under way for a call: its hook, its wait, its body."""

@@ -9,7 +9,6 @@ from toolflow.errors import InternalError
 from toolflow.scheduler.decisions import (
     ACQUIRING,
     AFTER,
-    ASKING,
     DONE,
     HOOKING,
     PREPARING,
@@ -83,7 +82,7 @@ class Walk(State):
             self._pass_holds()
         while self._cursor < count and self._may_prepare():
             index = self._cursor
-            if phase[index] != WAITING and phase[index] != ASKING:
+            if phase[index] != WAITING:
                 if self._exclusive[index] and self._open:
                     self._split = index
                 self._cursor += 1
@@ -132,7 +131,7 @@ class Walk(State):
         """Settle the earliest call that only bodies which never stop keep from starting."""
         if not self._stuck or self._busy or self._asked or self._waited_for():
             return False
-        if self._halting or self._aborted or self._broken:
+        if self._halting or self._aborted or self._broken or self._waits_for_person():
             return False
         for index in range(self._low, len(self.calls)):
             if 0 <= self.stop_point <= index:
@@ -174,7 +173,10 @@ class Walk(State):
             return
         if self._low == len(self.calls) or self._broken:
             self._end("finish")
-        elif self._halting or (self.stop_point >= 0 and not (self._asked or self._waited_for())):
+        elif self._halting or (
+            (self.stop_point >= 0 or self._waits_for_person())
+            and not (self._asked or self._waited_for())
+        ):
             self._end("pause")
         elif not (self._asked or self._lingering):
             raise InternalError(f"The run makes no progress at call {self._low}: {self.phase}.")
