@@ -183,6 +183,8 @@ class Engine:
         control: Control | None = None,
         timeout: float | None = None,
         pool: int | None = None,
+        can_pause: bool = True,
+        stop_at: Iterable[str] = (),
         step: bool = False,
     ) -> RunResult:
         """Go on with a paused run, in this process or another one (spec 8.5).
@@ -192,14 +194,16 @@ class Engine:
         Args:
             checkpoint: Where it paused.
             answers: Answers by call name: to an approval ``True``, ``False`` or an `Answer`; to an
-                interrupt any value. Some or all; what is not answered is asked again.
+                interrupt any value. Some or all; what is not answered goes on waiting.
             transcript: As for `run`.
             hooks: As for `run`.
             approver: As for `run`.
             on_event: As for `run`.
             control: As for `run`.
-            timeout: Seconds for the rest of the run; the checkpoint's by default.
+            timeout: Seconds for the rest of the run; what is left of its limit by default.
             pool: How many calls run at once, instead of what the checkpoint says.
+            can_pause: As for `run`.
+            stop_at: As for `run`.
             step: Pause before the next call again.
 
         Returns:
@@ -207,28 +211,34 @@ class Engine:
 
         Raises:
             CheckpointError: If an answer is for a call that does not wait for one; nothing runs.
+            UsageError: As for `run`.
         """
         plan = checkpoint.plan
         if pool is not None:
             plan = replace(plan, limits=Limits(pool, plan.limits.resources))
         given = checkpoint.answered(answers or {})
+        parent = current_context()
         options = RunOptions(
-            run=run_name(None),
+            run=run_name(parent),
             hooks=HookChain((*self.hooks, *_several(hooks))),
-            approver=approver or self.approver,
-            sinks=sinks_of(on_event, None),
+            approver=approver or parent_approver(parent) or self.approver,
+            sinks=sinks_of(on_event, parent),
             control=control or Control(),
-            pausable=True,
-            stops=stops_of(plan, (), step=step) | checkpoint.stops,
+            pausable=can_pause and parent is None,
+            stops=stops_of(plan, stop_at, step=step) | checkpoint.stops,
             passed=given.passed,
             approved=given.approved,
             outcomes=given.outcomes,
             answers=given.answers,
             attempts=given.attempts,
+            prepared=given.prepared,
+            asking=given.asking,
             grace=self.grace,
             total=timeout if timeout is not None else checkpoint.timeout,
+            lineage=current_lineage(),
+            source=source_of(parent),
         )
-        return await self._run(plan, options, transcript, extra=checkpoint.extra)
+        return await self._run(plan, options, transcript, parent=parent, since=checkpoint)
 
     async def call(
         self, tool: str, args: Mapping[str, Any] | None = None, **options: Any
@@ -275,7 +285,7 @@ class Engine:
         transcript: Transcript | None,
         *,
         parent: Context | None = None,
-        extra: tuple[str, ...] = (),
+        since: Checkpoint | None = None,
     ) -> RunResult:
         tools, pinned = nested_tools(self.tools, parent)
         turn = plan.turn if plan.turn is not None else plain_turn(plan)
@@ -287,7 +297,7 @@ class Engine:
         try:
             report = await executor.run()
             with anyio.CancelScope(shield=True):  # what ran is kept, even if we are cancelled
-                result = await conclude(executor, plan, turn, report, transcript, extra=extra)
+                result = await conclude(executor, plan, turn, report, transcript, since=since)
         finally:
             executor.tell_end()
             executor.release_leases()

@@ -5,24 +5,26 @@ from __future__ import annotations
 import contextvars
 import inspect
 from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from toolflow.errors import LockCycleError, LockLostError
+from toolflow.errors import LockCycleError, LockLostError, UsageError
 from toolflow.locks.protocol import Lease, LockRequest
 from toolflow.model.batch import CallPlan
-from toolflow.model.outcome import Outcome
+from toolflow.model.outcome import Outcome, Status
 from toolflow.runtime.bodies import ThreadBody, own_copy, run_inside
 from toolflow.runtime.context import Context, Interrupted, enter_context
-from toolflow.runtime.record import CallRecord, timed_out
+from toolflow.runtime.failure import first_of
+from toolflow.runtime.record import CallRecord, timed_out, with_late_end
 from toolflow.runtime.results import failed_outcome, outcome_of
 from toolflow.runtime.tool import Tool
 
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
+
+_REFUSED: dict[type[Exception], Status] = {LockCycleError: "lock_cycle", LockLostError: "held"}
 
 
 class Execution:
@@ -56,17 +58,13 @@ class Execution:
         self._enter(call, record)
         try:
             outcome = outcome_of(await self._body(call, record))
-        except Interrupted as asked:
-            self._interrupted(index, asked)
-            return
         except self._cancelled as error:
             outcome = self._cut_off(record, error, scope)
-        except KeyboardInterrupt as error:
-            run.pending_error = error
-            outcome = run.wording.aborted(record.partial)
-            run.abort("by the keyboard")
         except BaseException as error:  # noqa: BLE001  # whatever a tool raises is its failure
-            outcome = failed_outcome(error)
+            if (asked := first_of(error, Interrupted)) is not None:
+                self._interrupted(index, asked)
+                return
+            outcome = self._raised(record, error)
         if record.in_thread:  # given up, whatever an around-hook made of that; it tells its end
             self.report(index, outcome)
         else:
@@ -94,9 +92,9 @@ class Execution:
                 )
         except self._cancelled_class():
             run.live.gave_up(call.index)
-        except (LockCycleError, LockLostError) as error:
-            status = "lock_cycle" if isinstance(error, LockCycleError) else "held"
-            run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)  # type: ignore[arg-type]
+        except (LockCycleError, LockLostError, UsageError) as error:
+            status = _REFUSED.get(type(error), "failed")
+            run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)
         else:
             if not run.live.doomed(call.index):
                 record.granted = run.now()
@@ -172,7 +170,9 @@ class Execution:
             value = await run_inside(variables, thread.run)  # it runs in a copy of the context
         except self._cancelled_class():
             record.in_thread = thread.give_up()
-            raise
+            if not thread.ended or record.in_thread:
+                raise
+            value = thread.result()  # it had ended before it was cut off
         if inspect.isawaitable(value):  # a plain function that hands a coroutine on
             return await run_inside(variables, lambda: value)
         return value
@@ -193,14 +193,14 @@ class Execution:
         record.stopped = run.now()
         self._leave(record)
         if record.reported:
-            record.outcome = _with_late_end(record, outcome)
+            record.outcome = with_late_end(record.outcome, outcome, record.partial)
             self._give_back(run.scheduler.calls[index], record)
             run.log.add("call_stopped", record.stopped, index)
             run.scheduler.stopped(index, failed=True)
             run.body_stopped()
             return
         if run.abort_cause is not None and outcome.status != "aborted":
-            outcome = run.wording.after_abort(outcome)
+            outcome = run.wording.after_abort(outcome, record.partial)
         record.outcome = outcome
         record.settled = record.stopped
         if record.lease is not None:
@@ -252,6 +252,12 @@ class Execution:
             return self._run.wording.aborted(record.partial)
         return failed_outcome(RuntimeError(f"The tool was cancelled from within: {error!r}"))
 
+    def _raised(self, record: CallRecord, error: BaseException) -> Outcome:
+        if (pressed := first_of(error, KeyboardInterrupt)) is None:
+            return failed_outcome(error)
+        self._run.stopped_by(pressed, "by the keyboard")
+        return self._run.wording.aborted(record.partial)
+
     def _interrupted(self, index: int, asked: Interrupted) -> None:
         run = self._run
         record = run.records[index]
@@ -270,10 +276,19 @@ class Execution:
         """Runs in the thread of a body that was given up, when it ends at last."""
         run = self._run
         record = run.records[index]
-        if record.lease is not None:
-            run.locks.release(record.lease)
+        try:
+            if record.lease is not None:
+                run.locks.release(record.lease)
+        except BaseException as failure:  # noqa: BLE001  # of the store; this thread is no place
+            run.call_back(partial(run.broken, failure))
         outcome = outcome_of(value) if error is None else failed_outcome(error)
-        run.call_back(partial(self.ended, index, outcome))
+        run.call_back(partial(self._ended_late, index, outcome))
+
+    def _ended_late(self, index: int, outcome: Outcome) -> None:
+        try:
+            self.ended(index, outcome)
+        except BaseException as error:  # noqa: BLE001  # told when the run has ended
+            self._run.lost(index, error)
 
     def _leave(self, record: CallRecord) -> None:
         if record.context is not None:
@@ -298,10 +313,3 @@ def _enter_body(tool: Tool, args: Any, context: Context) -> Any:
     """Runs in the body's own copy of the variables, as its first step."""
     enter_context(context)
     return tool.call(args, context)
-
-
-def _with_late_end(record: CallRecord, late: Outcome) -> Outcome:
-    assert record.outcome is not None
-    if not late.ok:
-        return record.outcome
-    return replace(record.outcome, note=f"It ended later, with: {late.text[:500]}")
