@@ -61,6 +61,7 @@ class Execution:
             outcome = self._cut_off(record, error, scope)
         except BaseException as error:  # noqa: BLE001  # whatever a tool raises is its failure
             if (asked := first_of(error, Interrupted)) is not None:
+                await run.workers.all_begun()
                 self._interrupted(index, asked)
                 return
             outcome = self._raised(record, error)
