@@ -17,8 +17,9 @@ import argparse
 import random
 import sys
 import time
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice, product
 from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from small_turns import CORE, KINDS, sampled_options, small_turn, turns_of
 from toolflow.recording.explore import explore
 
 ROUGH = {"halts": 1, "aborts": 1, "denials": True, "refusals": True, "late_grants": True}
+Counts = dict[int, list[int]]
 Job = tuple[tuple[str, ...], dict[str, Any], int]
 
 
@@ -55,7 +57,7 @@ def run(job: Job) -> tuple[int, int, int, bool, str]:
     plan, possible = small_turn(kinds, **options)
     found = explore(plan, possible=possible, limit=limit)
     wrong = f"{kinds} {options}\n  {found.violation}" if found.violation else ""
-    return len(kinds), found.states, found.transitions, found.complete, wrong
+    return len(kinds), found.states, found.transitions, not found.complete, wrong
 
 
 def main() -> int:
@@ -70,43 +72,49 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
     kinds = tuple(KINDS) if (given.kinds or ("all" if given.sample else "core")) == "all" else CORE
+    end = None if given.seconds is None else time.monotonic() + given.seconds
     if given.sample:
-        jobs = sampled_jobs(given.calls, kinds, seed=given.seed, limit=given.limit)
+        jobs = partial(sampled_jobs, given.calls, kinds, seed=given.seed, limit=given.limit)
     else:
-        jobs = all_jobs(given.calls, kinds, rough=given.rough, limit=given.limit)
-    return work(jobs, given.jobs, given.seconds)
-
-
-def work(jobs: Iterator[Job], processes: int, seconds: float | None) -> int:
+        jobs = partial(all_jobs, given.calls, kinds, rough=given.rough, limit=given.limit)
+    share = partial(work, jobs, given.jobs, end)
     begun = time.monotonic()
-    counts: dict[int, list[int]] = {}
-    wrong = ""
-    with Pool(processes) as pool:
-        for length, states, transitions, complete, problem in pool.imap(
-            run, _in_time(jobs, seconds), 8
-        ):
-            count = counts.setdefault(length, [0, 0, 0, 0])
-            for place, value in enumerate((1, states, transitions, not complete)):
-                count[place] += value
-            if problem:
-                wrong = problem
-                break
-    print(f"{'calls':>5} {'runs':>10} {'states':>12} {'facts':>12} {'cut short':>10}")
-    for length, count in sorted(counts.items()):
-        print(f"{length:>5} {count[0]:>10,} {count[1]:>12,} {count[2]:>12,} {count[3]:>10,}")
-    totals = [sum(column) for column in zip(*counts.values(), strict=True)] or [0] * 4
-    print(f"{'all':>5} {totals[0]:>10,} {totals[1]:>12,} {totals[2]:>12,} {totals[3]:>10,}")
-    print(f"{time.monotonic() - begun:.0f} s")
-    print(f"VIOLATION {wrong}" if wrong else "Every rule holds in every state.")
-    return 1 if wrong else 0
+    with Pool(given.jobs) as pool:
+        return tell(pool.map(share, range(given.jobs)), time.monotonic() - begun)
 
 
-def _in_time(jobs: Iterator[Job], seconds: float | None) -> Iterator[Job]:
-    end = None if seconds is None else time.monotonic() + seconds
-    for job in jobs:
+def work(
+    jobs: Callable[[], Iterator[Job]], processes: int, end: float | None, number: int
+) -> tuple[Counts, str]:
+    """One process's share of the jobs."""
+    counts: Counts = {}
+    for job in islice(jobs(), number, None, processes):
         if end is not None and time.monotonic() > end:
-            return
-        yield job
+            break
+        length, *values, problem = run(job)
+        count = counts.setdefault(length, [0, 0, 0, 0])
+        for place, value in enumerate((1, *values)):
+            count[place] += int(value)
+        if problem:
+            return counts, problem
+    return counts, ""
+
+
+def tell(shares: list[tuple[Counts, str]], seconds: float) -> int:
+    counts: Counts = {}
+    for share, _ in shares:
+        for length, values in share.items():
+            before = counts.get(length, [0] * len(values))
+            counts[length] = [a + b for a, b in zip(before, values, strict=True)]
+    counts_all = [sum(column) for column in zip(*counts.values(), strict=True)]
+    print(f"{'calls':>5} {'runs':>10} {'states':>13} {'facts':>13} {'cut short':>10}")
+    for name, count in [*sorted(counts.items()), ("all", counts_all)]:
+        runs, states, facts, short = count
+        print(f"{name:>5} {runs:>10,} {states:>13,} {facts:>13,} {short:>10,}")
+    print(f"{seconds:.0f} s")
+    wrong = [problem for _, problem in shares if problem]
+    print("\n".join(wrong) if wrong else "Every rule holds in every state.")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

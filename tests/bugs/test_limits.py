@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from turns import scripted, starts, statuses, turn
 
@@ -136,7 +137,7 @@ def test_b097_a_plain_function_does_not_block_async_calls_beside_it(run):
 
     @tools.toolbox.tool(safe=True)
     async def free(name: str) -> None:
-        await anyio.sleep(0)
+        await anyio.lowlevel.checkpoint()
         go_on.set()
 
     result = run(partial(Engine(tools.toolbox).run, turn("block", "free")))
@@ -155,16 +156,23 @@ def test_b097_timeouts_work_for_plain_functions(backend):
 
     @tools.toolbox.tool(safe=True)
     async def beside(name: str) -> str:
-        while ("call_settled", "a") not in recorder.kinds():
-            await anyio.sleep(0.01)
+        await reported[0].wait()
         assert tools.order == []  # a's key is still out
         go_on.set()  # a thread cannot be killed; let it end
         return name
 
-    recorder = EventRecorder()
+    reported: list[anyio.Event] = []
+
+    def on_event(event: Any) -> None:
+        if (event.kind, event.call) == ("call_settled", "a"):
+            reported[0].set()
+
+    async def main() -> Any:
+        reported.append(anyio.Event())
+        return await engine.run(turn("stuck", "beside", ("edit", "k")), on_event=on_event)
+
     engine = Engine(tools.toolbox, locks=MemoryStore(), grace=60)
-    calls = turn("stuck", "beside", ("edit", "k"))
-    result = anyio.run(partial(engine.run, calls, on_event=recorder), backend=backend)
+    result = anyio.run(main, backend=backend)
     assert statuses(result) == ["timed_out", "ok", "ok"]
     assert result.times[2].started >= result.times[0].stopped >= result.times[0].settled
     assert result.outcomes[0].note == "It ended later, with: late"

@@ -165,6 +165,40 @@ def test_c027_a_task_that_outlives_its_call_waits_like_any_other(run):
     run(main)
 
 
+def test_c027_a_task_that_outlives_its_call_does_not_share_what_is_held_for_the_turn(run):
+    rules = {
+        "version": 1,
+        "rules": [{"tool": "leaves_a_task", "safe": True, "writes": ["key:k"], "hold": "turn"}],
+    }
+
+    async def main():
+        tools, store = scripted(), MemoryStore()
+        late: list[float] = []
+        begun = anyio.current_time()
+        async with anyio.create_task_group() as tasks:
+
+            @tools.toolbox.tool
+            async def leaves_a_task(name: str) -> None:
+                tasks.start_soon(later)
+                tasks.start_soon(later_by_itself)
+
+            async def later() -> None:
+                await anyio.sleep(1)
+                await engine.run(turn(("edit", "k"), ids="z"))
+                late.append(anyio.current_time() - begun)
+
+            async def later_by_itself() -> None:
+                await anyio.sleep(1)
+                async with toolflow.locks.acquire(writes=["key:k"], store=store):
+                    late.append(anyio.current_time() - begun)
+
+            engine = Engine(tools.toolbox, locks=store, policy=rules)
+            await engine.run(turn("leaves_a_task", ("read", 5)))
+        assert late == [5, 5]
+
+    run(main)
+
+
 def test_c027_observers_of_the_run_see_the_events_of_nested_turns_with_their_source(run):
     nest = Nest()
     nest.children = {"a": (("read", 1), ("read", 2))}

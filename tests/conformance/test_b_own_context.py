@@ -92,8 +92,10 @@ def test_c026_an_argument_that_a_before_hook_changes_in_place_changes_nothing(ru
             call.args["name"] = "changed"
 
     tools = scripted()
-    run(partial(Engine(tools.toolbox, hooks=Careless()).run, turn("read", "read")))
+    result = run(partial(Engine(tools.toolbox, hooks=Careless()).run, turn("read", "read")))
     assert tools.order == ["a", "b"]
+    assert [call.args for call in result.report.calls] == [{"name": "a"}, {"name": "b"}]
+    assert [call["args"] for call in result.assistant[0]["calls"]] == [{"name": "a"}, {"name": "b"}]
 
 
 def test_c026_hooks_of_a_call_share_a_context_and_calls_do_not(run):

@@ -712,3 +712,14 @@ def test_c043_a_key_that_cannot_be_worked_out_after_a_change_fails_the_call(run)
     assert statuses(result) == ["ok", "failed", "ok"]
     assert result.outcomes[1].error.startswith("Could not tell what the call changes:")
     assert tools.order == ["a", "c"]
+
+
+def test_c037_a_call_changed_into_one_that_needs_more_than_there_is_settles(run):
+    rules = [
+        {"tool": "read", "when": "{{ args.returns == 'big' }}", "safe": True, "uses": {"gpu": 3}},
+        {"tool": "read", "safe": True, "uses": {"gpu": 1}},
+    ]
+    policy = {"rules": rules, "limits": {"resources": {"gpu": 2}}}
+    engine = ruled(tools_of(), Changes(b={"returns": "big"}), policy=policy)
+    result = run_turn(run, engine, "read", "read", "read")
+    assert statuses(result) == ["ok", "failed", "ok"]

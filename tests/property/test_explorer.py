@@ -18,7 +18,7 @@ from toolflow.recording.explorer.store import Store
 
 CONFIGURATIONS = [
     pytest.param(pool, hooks, approver, id=f"pool{pool}{'-hooks' * hooks}{'-approver' * approver}")
-    for pool, hooks, approver in product((1, 2, 3), (False, True), (False, True))
+    for pool, hooks, approver in product((1, 2), (False, True), (False, True))
 ]
 
 
@@ -32,8 +32,9 @@ def test_c154_rules_hold_in_every_order_of_every_turn_of_up_to_two_calls(
 ) -> None:
     for length in (1, 2):
         for kinds in turns_of(CORE, length):
+            troubles = {"halts": pool == 2, "aborts": pool == 1, "late_grants": False}
             plan, possible = small_turn(
-                kinds, pool=pool, hooks=hooks, approver=approver, halts=1, aborts=1
+                kinds, pool=pool, hooks=hooks, approver=approver, **troubles
             )
             found = explore(plan, possible=possible)
             holds(found, kinds)
@@ -49,7 +50,7 @@ def test_c154_rules_hold_for_every_kind_of_call_whatever_happens_to_it(name: str
             hooks=hooks,
             approver=approver,
             pausable=pausable,
-            halts=2,
+            halts=1,
             aborts=1,
             faults=1,
             denials=True,
@@ -85,10 +86,10 @@ def test_c155_the_simulated_store_tells_a_lost_update_from_a_serial_run() -> Non
 
 
 @pytest.mark.parametrize("length", [3, 4, 5, 6])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_c156_every_order_of_sampled_turns_of_up_to_six_calls(length: int, seed: int) -> None:
     chance = random.Random(f"{length}/{seed}")
-    left = 5_000  # states, so that the time is bounded whatever was drawn
+    left = 3_000  # states, so that the time is bounded whatever was drawn
     while left > 0:
         kinds = chance.choices(list(KINDS) if chance.random() < 0.7 else list(CORE), k=length)
         options = sampled_options(chance, length)
@@ -162,9 +163,8 @@ def test_a_race_names_the_calls_that_declare_nothing() -> None:
 
 
 def test_store_cells_of_a_tree_are_those_below_it() -> None:
-    tree, single, other = (
-        call(i, KINDS[k]) for i, k in enumerate(("write_tree", "write_k", "write_j"))
-    )
+    kinds = ("write_tree", "write_k", "write_j")
+    tree, single, other = (call(i, KINDS[kind]) for i, kind in enumerate(kinds))
     cells = Store([tree, single, other]).write(tree, 1, {})
     assert K in cells
     assert J not in cells

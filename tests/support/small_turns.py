@@ -73,7 +73,7 @@ KINDS: dict[str, Kind] = {
     "live_ask": Kind(live=("ask", "safe")),
 }
 CORE = (
-    "safe", "read_k", "write_k", "write_j", "write_tree", "exclusive", "settled", "ask",
+    "safe", "read_k", "write_k", "write_j", "write_tree", "exclusive", "settled", "ask_k",
     "stop_before", "stop_after", "error_stop", "uses_two", "timeout_k",
 )  # fmt: skip
 

@@ -17,9 +17,10 @@ from itertools import combinations
 
 from toolflow.compiler import Plan
 from toolflow.errors import InternalError
-from toolflow.recording.explorer.facts import possible_facts, tell
+from toolflow.recording.explorer.facts import possible_facts
 from toolflow.recording.explorer.resume import resume, resume_facts
 from toolflow.recording.explorer.rules import Broken, carry_out, check_rest
+from toolflow.recording.explorer.telling import tell
 from toolflow.recording.explorer.world import Fact, Possible, World
 
 __all__ = [

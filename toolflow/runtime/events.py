@@ -37,7 +37,9 @@ class EventLog:
         self._source = source
         self._names = names
         self._sinks = tuple(sinks)
-        self._facts: list[tuple[EventKind, float, int, Mapping[str, Any]]] = []
+        # Kind, time, call and data of each fact, one behind the other: a tuple a fact would be one
+        # more object a call for the garbage collector to look at.
+        self._facts: list[Any] = []
         self.observer_errors = 0
         self.clock: Callable[[], float] = float
         self.pressed: Callable[[KeyboardInterrupt], object] = repr  # what ends the run
@@ -54,9 +56,9 @@ class EventLog:
             call: The call's index, or -1 for a fact of the run as a whole.
             data: What else belongs to it.
         """
-        self._facts.append((kind, at, call, data))
+        self._facts += (kind, at, call, data)
         if self._sinks:
-            self.show(self._event(len(self._facts) - 1))
+            self.show(self._event(len(self._facts) // 4 - 1))
 
     def show(self, event: Event) -> None:
         """Show an event to the observers: one of this run, or of a nested one."""
@@ -77,9 +79,9 @@ class EventLog:
 
     def events(self) -> tuple[Event, ...]:
         """All facts so far, in order."""
-        return tuple([self._event(seq) for seq in range(len(self._facts))])
+        return tuple([self._event(seq) for seq in range(len(self._facts) // 4)])
 
     def _event(self, seq: int) -> Event:
-        kind, at, call, data = self._facts[seq]
+        kind, at, call, data = self._facts[4 * seq : 4 * seq + 4]
         name = self._names[call] if call >= 0 else None
         return Event(kind, seq, at, *self._head, name, self._source, data)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from toolflow.errors import UsageError
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
+from toolflow.model.plan import PlanData
 from toolflow.model.turn import EMPTY
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.control import Control
@@ -77,3 +78,28 @@ class RunOptions:
         for name, value in (("grace", self.grace), ("timeout", self.total)):
             if value is not None and (type(value) not in {int, float} or not value >= 0):
                 raise UsageError(f"{name} is {value!r}. Use a number of seconds of at least 0.")
+
+
+def stops_of(plan: PlanData, stop_at: Iterable[str], *, step: bool = False) -> frozenset[int]:
+    """The calls before which a run stops.
+
+    Args:
+        plan: The plan.
+        stop_at: Names of calls.
+        step: Whether to stop before every call.
+
+    Returns:
+        Their indexes.
+
+    Raises:
+        UsageError: If a name is no call of the plan.
+    """
+    index = {call.name: call.index for call in plan.calls}
+    wanted = tuple(stop_at)
+    unknown = [name for name in wanted if name not in index]
+    if unknown:
+        raise UsageError(
+            f"stop_at names {unknown[0]!r}, which is no call of this plan. "
+            f"Its calls are {', '.join(index) or 'none'}."
+        )
+    return frozenset(index.values()) if step else frozenset(index[name] for name in wanted)

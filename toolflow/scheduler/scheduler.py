@@ -253,7 +253,7 @@ class Scheduler(Walk):
     def halt(self) -> None:
         """Stop at the next place: what runs finishes, nothing starts, then the run pauses."""
         if not (self._halting or self._aborted or self._ended):
-            self._halting = True
+            self._halting = self._shut = True
             self._cancel(ACQUIRING)
         self._step()
 
@@ -261,7 +261,7 @@ class Scheduler(Walk):
         """Stop now: nothing starts, whatever is under way is cancelled. Idempotent."""
         if self._aborted or self._ended:
             return
-        self._aborted = True
+        self._aborted = self._shut = True
         self._asked.clear()
         self._cancel(PREPARING, ACQUIRING, RUNNING, HOOKING)
         for index, phase in enumerate(self.phase):
@@ -271,6 +271,6 @@ class Scheduler(Walk):
 
     def fail(self) -> None:
         """The driver is broken: nothing starts, what runs finishes, nothing is made up."""
-        self._broken = True
+        self._broken = self._shut = True
         self._cancel(PREPARING, ACQUIRING)
         self._step()

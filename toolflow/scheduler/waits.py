@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from toolflow.model.batch import CallPlan
 from toolflow.model.keys import keys_meet
@@ -54,6 +54,8 @@ class Waits:
         Returns:
             The calls that wait for nothing any more, in no particular order.
         """
+        if not self._before:
+            return []
         if vertex in self._before:
             self._hand_on(vertex)
         released: list[int] = []
@@ -102,23 +104,36 @@ class Waits:
         return True
 
     def _hand_on(self, vertex: int) -> None:
-        """Make those behind a vertex wait for what it waits for, as far as they meet that."""
-        inherited = self._before.pop(vertex)
-        for other in self.behind(vertex):
-            for before in self._met(inherited, other):
-                self.add(other, before)
+        """Make those behind a vertex wait for what it waits for, as far as they meet that.
 
-    def _met(self, vertices: Iterable[int], call: int) -> Iterator[int]:
-        """The nearest calls at or before some vertices that a call meets."""
-        todo, seen = list(vertices), set(vertices)
+        Where a call does not meet it, one further behind may: of two readers that stood on both
+        sides of a writer, each keeps the next writer waiting.
+        """
+        inherited = self._before.pop(vertex)
+        pending = {other: set(inherited) for other in self.behind(vertex)}
+        while pending:
+            call = min(pending)
+            if further := self._inherit(call, pending.pop(call)):
+                for other in self.behind(call):
+                    pending.setdefault(other, set()).update(further)
+
+    def _inherit(self, call: int, vertices: set[int]) -> set[int]:
+        """Make a call wait for the nearest calls at or before some vertices that it meets.
+
+        Returns:
+            The calls that it does not wait for.
+        """
+        todo, others = list(vertices), set(vertices)
         while todo:
             vertex = todo.pop()
             if vertex < self._count and calls_meet(self._calls[vertex], self._calls[call]):
-                yield vertex
+                self.add(call, vertex)
+                others.discard(vertex)
                 continue
-            further = self._before.get(vertex, set()) - seen
-            seen |= further
+            further = self._before.get(vertex, set()) - others
+            others |= further
             todo.extend(further)
+        return {vertex for vertex in others if vertex < self._count}
 
 
 def calls_meet(one: CallPlan, other: CallPlan) -> bool:

@@ -52,3 +52,12 @@ def test_a_call_that_becomes_exclusive_while_it_waits_for_keys_holds_later_ones_
     assert Decision("start", 1) not in scheduler.take()
     scheduler.gave_up(0)
     assert scheduler.take() == [Decision("start", 0)]
+
+
+def test_an_exclusive_call_stays_exclusive_whatever_it_becomes() -> None:
+    scheduler = begun("safe", "exclusive")
+    scheduler.changed(1, call(1, KINDS["safe"]))
+    assert scheduler.take() == [Decision("start", 0)]
+    scheduler.started(0)
+    scheduler.stopped(0, failed=False)
+    assert scheduler.take() == [Decision("start", 1)]

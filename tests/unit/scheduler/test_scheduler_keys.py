@@ -113,3 +113,15 @@ def test_a_prepared_call_waits_for_one_that_changes_while_it_waits_for_its_keys(
     assert starts(scheduler) == [0]
     finish(scheduler, 0)
     assert starts(scheduler) == [2]
+
+
+def test_readers_on_both_sides_of_a_declined_writer_both_keep_the_next_writer_waiting() -> None:
+    scheduler = begun("read_k", "ask_k", "read_k", "write_k", approver=True)
+    assert starts(scheduler) == [0]
+    scheduler.started(0)
+    scheduler.answered(1, approved=False)
+    assert starts(scheduler) == [2]
+    finish(scheduler, 2)
+    assert starts(scheduler) == []
+    scheduler.stopped(0, failed=False)
+    assert starts(scheduler) == [3]

@@ -1,6 +1,7 @@
 """The parts of the explorer; `toolflow.recording.explore` is its front door.
 
 ``world`` holds a scheduler with what its driver knows, ``facts`` says what may happen next,
-``oracle`` says by the rules of spec 6 what may start, ``rules`` compares both after every fact,
-``store`` runs the effects of bodies, ``resume`` goes on after a pause.
+``telling`` tells it, ``oracle`` works out from the rules of spec 6 what may start, ``rules``
+compares both after every fact, ``store`` runs the effects of bodies, ``resume`` goes on after a
+pause, ``copies`` makes copies and keys of worlds.
 """

@@ -70,8 +70,8 @@ def stopped(world: World, index: int) -> str:
         return f"call {world.skip_after} failed"
     if world.plan.approvals == "first" and world.questions:
         return "questions come first"
-    for before in range(index + 1):
-        if stops_before(world, before) and not world.settled(before):
+    for before in world.stop_calls:
+        if before <= index and stops_before(world, before) and not world.settled(before):
             return f"stop point before {before}"
         if before < index and stops_after(world, before):
             return f"stop point after {before}"

@@ -71,9 +71,8 @@ def resume(world: World, fact: Fact) -> None:
     elif fact.detail == "no":
         world.die(fact.call, "declined", hooked=True)
     world.before = frozenset(i for i in range(len(world.calls)) if world.settled(i))
-    if any(
-        call is not planned for call, planned in zip(world.calls, world.plan.calls, strict=True)
-    ):
+    pairs = zip(world.calls, world.plan.calls, strict=True)
+    if any(call is not planned for call, planned in pairs):
         world.plan = recompile(world.plan, world.calls)
     world.scheduler = world.new_scheduler()
     world.scheduler.begin()

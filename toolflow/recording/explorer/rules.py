@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolflow.recording.explorer.facts import enter, must_go_on, possible_facts
+from toolflow.recording.explorer.facts import must_go_on, possible_facts
 from toolflow.recording.explorer.oracle import (
     bodies,
     exclusive,
@@ -15,6 +15,7 @@ from toolflow.recording.explorer.oracle import (
     stops_after,
     stops_before,
 )
+from toolflow.recording.explorer.telling import enter
 from toolflow.recording.explorer.world import (
     ACQUIRING,
     ASKING,
@@ -100,11 +101,7 @@ def _start(world: World, decision: Decision) -> None:
     world.stage[index] = ACQUIRING
     call = world.calls[index]
     world.uses[index] = call.terms.uses
-    if index in world.foreign or any(meet(call, world.calls[f]) for f in world.foreign):
-        world.stage[index] = PREPARED
-        world.die(index, "held", hooked=True)
-        world.scheduler.refused(index, hooked=True)  # as the lock store does
-    elif not (world.possible.late_grants or call.reads or call.writes or call.terms.uses):
+    if not (world.possible.late_grants or call.reads or call.writes or call.terms.uses):
         enter(world, index)
 
 

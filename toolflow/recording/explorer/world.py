@@ -7,13 +7,13 @@ was faster than replaying the facts from the beginning, even for turns of three 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from toolflow.compiler import Plan
 from toolflow.model.batch import CallPlan
+from toolflow.recording.explorer.copies import copied, copy_scheduler, field_values
 from toolflow.recording.explorer.store import Store
 from toolflow.scheduler import Scheduler
 
@@ -164,6 +164,16 @@ class World:
         return self.stage[index] in {RUNNING, LINGERING, RAN}
 
     @property
+    def stop_calls(self) -> list[int]:
+        """Calls before or after which there may be a stop point, ascending."""
+        stops = self.possible.stops
+        return [
+            call.index
+            for call in self.calls
+            if call.terms.stop is not None or call.ask is not None or call.index in stops
+        ]
+
+    @property
     def active(self) -> list[int]:
         """Calls that hold a permit."""
         return [i for i, stage in enumerate(self.stage) if ACQUIRING <= stage <= LINGERING]
@@ -208,7 +218,7 @@ class World:
 
     def copy(self) -> World:
         """A copy that shares nothing that changes."""
-        other: World = _copied(self)
+        other: World = copied(self)
         other.scheduler = copy_scheduler(self.scheduler)
         return other
 
@@ -219,89 +229,11 @@ class World:
         return (
             *map(id, self.calls),
             *map(id, scheduler.calls),
-            *_values(self),
-            *_values(scheduler),
-            *_values(state["_starts"]),
-            *_values(state["_waits"]),
+            *field_values(self),
+            *field_values(scheduler),
+            *field_values(state["_starts"]),
+            *field_values(state["_waits"]),
         )
-
-
-# What never changes, or follows from the other fields, is left out of the key.
-_LEFT_OUT = frozenset({
-    "plan", "possible", "store", "scheduler", "_starts", "_waits", "_decisions",
-    "calls", "_calls", "_heap", "_behind", "_count", "_pool",
-    "_hooks", "_approver", "_pausable", "_approvals_first", "_stops",
-})  # fmt: skip
-
-
-def copy_scheduler(scheduler: Scheduler) -> Scheduler:
-    """A copy of a scheduler that shares nothing that changes with it."""
-    other: Scheduler = _copied(scheduler)
-    for name in ("_starts", "_waits"):
-        part = _copied(scheduler.__dict__[name])
-        part.__dict__["_calls"] = other.calls  # they share the list
-        other.__dict__[name] = part
-    return other
-
-
-class _Shape:
-    """The fields of a class by their kind, so that copies and keys are made by fast built-ins."""
-
-    def __init__(self, fields: Mapping[str, Any]) -> None:
-        self.flat = [name for name, value in fields.items() if type(value) in {list, set}]
-        self.dicts = [name for name, value in fields.items() if type(value) is dict]
-        kept = {name: type(value) for name, value in fields.items() if name not in _LEFT_OUT}
-        self.lists = _getter([name for name, kind in kept.items() if kind is list])
-        self.sets = _getter([name for name, kind in kept.items() if kind is set])
-        self.nested = [name for name, kind in kept.items() if kind is dict]
-        self.plain = _getter([name for name, kind in kept.items() if kind not in {list, set, dict}])
-
-
-_SHAPES: dict[type, _Shape] = {}
-
-
-def _getter(names: list[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-    if len(names) > 1:
-        return itemgetter(*names)
-    return lambda fields: tuple(fields[name] for name in names)
-
-
-def _shape(value: object) -> _Shape:
-    shape = _SHAPES.get(type(value))
-    if shape is None:
-        shape = _SHAPES[type(value)] = _Shape(value.__dict__)
-    return shape
-
-
-def _copied(value: Any) -> Any:
-    shape, fields = _shape(value), value.__dict__
-    other = object.__new__(type(value))
-    fresh = other.__dict__
-    fresh.update(fields)
-    for name in shape.flat:
-        fresh[name] = fields[name].copy()
-    for name in shape.dicts:
-        inner = fields[name]
-        fresh[name] = {k: v.copy() if type(v) in {set, list} else v for k, v in inner.items()}
-    return other
-
-
-def _values(value: object) -> list[object]:
-    shape, fields = _shape(value), value.__dict__
-    values = [*shape.plain(fields)]
-    values += map(tuple, shape.lists(fields))
-    values += map(frozenset, shape.sets(fields))
-    for name in shape.nested:
-        inner = fields[name]
-        values.append(frozenset(map(_item, inner.items())) if inner else None)
-    return values
-
-
-def _item(item: tuple[object, Any]) -> tuple[object, object]:
-    key, value = item
-    if type(value) is set:
-        return key, frozenset(value)
-    return key, frozenset(value.items()) if isinstance(value, Mapping) else value
 
 
 def all_forms(plan: Plan, possible: Possible) -> Iterable[CallPlan]:
