@@ -188,9 +188,15 @@ class Engine:
             checkpoint: Where it paused.
             answers: Answers by call name: to an approval ``True``, ``False`` or an `Answer`; to an
                 interrupt any value. Some or all; what is not answered goes on waiting.
-            transcript, hooks, approver, on_event, control, can_pause, stop_at: As for `run`.
+            transcript: As for `run`.
+            hooks: As for `run`.
+            approver: As for `run`.
+            on_event: As for `run`.
+            control: As for `run`.
             timeout: Seconds for the rest of the run; what is left of its limit by default.
             pool: How many calls run at once, instead of what the checkpoint says.
+            can_pause: As for `run`.
+            stop_at: As for `run`.
             step: Pause before the next call again.
 
         Returns:
