@@ -100,12 +100,17 @@ class Transcript:
             UsageError: If the turn is not staged as a whole; nothing changes.
             Exception: What the store raised, now or at an earlier write; nothing changes.
         """
-        if self._staged is None or self._results is None:
+        staged, results = self._staged, self._results
+        if staged is None or results is None:
             raise UsageError("There is no staged turn to commit. Stage its message and results.")
-        added = self._staged + self._results
-        self.discard()
-        await self.append(added)
-        return added
+        self.discard()  # at once, so that it cannot be committed twice
+        try:
+            await self.append(staged + results)
+        except BaseException:
+            if self._staged is None:
+                self._staged, self._results = staged, results
+            raise
+        return staged + results
 
     async def append(self, messages: Sequence[Any]) -> None:
         """Add messages that belong to no turn: a user's, a steering message.
@@ -132,9 +137,10 @@ class Transcript:
         Raises:
             UsageError: If there are not that many; nothing changes.
         """
-        if not 0 <= count <= len(self._messages):
+        if type(count) is not int or not 0 <= count <= len(self._messages):
             raise UsageError(
-                f"The transcript cannot go back to {count} messages. It has {len(self._messages)}."
+                f"The transcript cannot go back to {count!r} messages. It has "
+                f"{len(self._messages)}."
             )
         await self.rebuild(self._messages[:count])
 

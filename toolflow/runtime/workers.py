@@ -10,6 +10,7 @@ import anyio
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
 
+_ROUNDS = 3  # turns of the event loop in which every woken or new task has run
 YIELD_EVERY = 32  # calls that a worker may run without giving others a chance
 
 
@@ -46,6 +47,18 @@ class Workers:
             return False
         self._queue.remove(index)
         return True
+
+    async def all_begun(self) -> None:
+        """Let workers begin the calls that were given to them in this moment.
+
+        Calls of a pool start together. So one that asks a person right away, without giving others
+        a turn, must not keep those from starting that were to start beside it.
+        """
+        with anyio.CancelScope(shield=True):
+            for _ in range(_ROUNDS):
+                if not self._queue:
+                    return
+                await anyio.lowlevel.checkpoint()
 
     def close(self) -> None:
         """End the tasks; those with a body end with it."""
