@@ -50,8 +50,10 @@ if TYPE_CHECKING:
     from toolflow.runtime.approvals import Question as Question
     from toolflow.runtime.context import Context as Context
     from toolflow.runtime.control import Control as Control
+    from toolflow.runtime.gate import TurnGate as TurnGate
     from toolflow.runtime.hooks import Deny as Deny
     from toolflow.runtime.hooks import Hooks as Hooks
+    from toolflow.runtime.schedule import schedule as schedule
     from toolflow.runtime.toolbox import Toolbox as Toolbox
     from toolflow.runtime.transcript import Transcript as Transcript
     from toolflow.tools import workspace as workspace
@@ -78,6 +80,7 @@ _HOMES = {
     "ToolflowError": "errors",
     "Transcript": "runtime.transcript",
     "Turn": "model.turn",
+    "TurnGate": "runtime.gate",
     "dir_key": "policy",
     "file_key": "policy",
     "host_key": "policy",
@@ -89,6 +92,7 @@ _HOMES = {
     "read_turn": "formats",
     "replay": "recording",
     "run_flow": "flow",
+    "schedule": "runtime.schedule",
     "workspace": "tools",
     "write_turn": "formats",
 }

@@ -11,36 +11,36 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from toolflow.compiler import Plan, compile_plan
-from toolflow.errors import CheckpointError, UsageError
-from toolflow.formats import read_turn, write_turn
+from toolflow.compiler.compile import resource_problems
+from toolflow.errors import CheckpointError
+from toolflow.formats import read_turn
 from toolflow.locks import default_store
+from toolflow.locks.keyed_lock import current_lineage
 from toolflow.locks.protocol import LockStore
-from toolflow.model.batch import CallPlan, Limits
+from toolflow.model.batch import CallPlan, Limits, Verdict
 from toolflow.model.outcome import Outcome
 from toolflow.model.turn import Call, Turn
-from toolflow.recording.checkpoint import Checkpoint, checkpoint_of
+from toolflow.recording.checkpoint import Checkpoint
+from toolflow.recording.conclude import conclude, plain_turn, stage_turn
 from toolflow.recording.result import RunResult
 from toolflow.runtime.approvals import Approver
-from toolflow.runtime.context import Context, current_context, current_lineage
+from toolflow.runtime.context import Context, current_context
 from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 from toolflow.runtime.executor import Executor
 from toolflow.runtime.hooks import HookChain, Hooks
 from toolflow.runtime.nesting import nested_tools, parent_approver, run_name, sinks_of, source_of
-from toolflow.runtime.options import RunOptions
-from toolflow.runtime.report import RunReport
+from toolflow.runtime.options import RunOptions, stops_of
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.runtime.transcript import Transcript
 
 if TYPE_CHECKING:
     from toolflow.policy import Policy
-
-_UNKNOWN = Outcome("outcome_unknown")  # stands for results where only the message is wanted
 
 
 class Engine:
@@ -163,7 +163,7 @@ class Engine:
             sinks=sinks_of(on_event, parent),
             control=control or Control(),
             pausable=can_pause and parent is None,
-            stops=_stops(plan, stop_at, step=step),
+            stops=stops_of(plan, stop_at, step=step),
             grace=self.grace,
             total=timeout,
             lineage=current_lineage(),
@@ -183,6 +183,8 @@ class Engine:
         control: Control | None = None,
         timeout: float | None = None,
         pool: int | None = None,
+        can_pause: bool = True,
+        stop_at: Iterable[str] = (),
         step: bool = False,
     ) -> RunResult:
         """Go on with a paused run, in this process or another one (spec 8.5).
@@ -192,14 +194,16 @@ class Engine:
         Args:
             checkpoint: Where it paused.
             answers: Answers by call name: to an approval ``True``, ``False`` or an `Answer`; to an
-                interrupt any value. Some or all; what is not answered is asked again.
+                interrupt any value. Some or all; what is not answered goes on waiting.
             transcript: As for `run`.
             hooks: As for `run`.
             approver: As for `run`.
             on_event: As for `run`.
             control: As for `run`.
-            timeout: Seconds for the rest of the run; the checkpoint's by default.
+            timeout: Seconds for the rest of the run; what is left of its limit by default.
             pool: How many calls run at once, instead of what the checkpoint says.
+            can_pause: As for `run`.
+            stop_at: As for `run`.
             step: Pause before the next call again.
 
         Returns:
@@ -207,28 +211,34 @@ class Engine:
 
         Raises:
             CheckpointError: If an answer is for a call that does not wait for one; nothing runs.
+            UsageError: As for `run`.
         """
         plan = checkpoint.plan
         if pool is not None:
             plan = replace(plan, limits=Limits(pool, plan.limits.resources))
         given = checkpoint.answered(answers or {})
+        parent = current_context()
         options = RunOptions(
-            run=run_name(None),
+            run=run_name(parent),
             hooks=HookChain((*self.hooks, *_several(hooks))),
-            approver=approver or self.approver,
-            sinks=sinks_of(on_event, None),
+            approver=approver or parent_approver(parent) or self.approver,
+            sinks=sinks_of(on_event, parent),
             control=control or Control(),
-            pausable=True,
-            stops=_stops(plan, (), step=step) | checkpoint.stops,
+            pausable=can_pause and parent is None,
+            stops=stops_of(plan, stop_at, step=step) | checkpoint.stops,
             passed=given.passed,
             approved=given.approved,
             outcomes=given.outcomes,
             answers=given.answers,
             attempts=given.attempts,
+            prepared=given.prepared,
+            asking=given.asking,
             grace=self.grace,
             total=timeout if timeout is not None else checkpoint.timeout,
+            lineage=current_lineage(),
+            source=source_of(parent),
         )
-        return await self._run(plan, options, transcript, extra=checkpoint.extra)
+        return await self._run(plan, options, transcript, parent=parent, since=checkpoint)
 
     async def call(
         self, tool: str, args: Mapping[str, Any] | None = None, **options: Any
@@ -275,20 +285,19 @@ class Engine:
         transcript: Transcript | None,
         *,
         parent: Context | None = None,
-        extra: tuple[str, ...] = (),
+        since: Checkpoint | None = None,
     ) -> RunResult:
         tools, pinned = nested_tools(self.tools, parent)
-        turn = plan.turn if plan.turn is not None else _plain_turn(plan)
+        turn = plan.turn if plan.turn is not None else plain_turn(plan)
         if transcript is not None:
-            transcript.stage(write_turn(turn, [_UNKNOWN] * len(turn.calls))[0])
-            options = replace(options, messages=transcript.snapshot())
+            options = replace(options, messages=stage_turn(transcript, turn))
         reclassify = partial(self._reclassify, turn, tools)
         options = replace(options, reclassify=reclassify, pinned=pinned)
         executor = Executor(plan, tools, self.locks, options)
         try:
             report = await executor.run()
             with anyio.CancelScope(shield=True):  # what ran is kept, even if we are cancelled
-                result = await self._conclude(executor, turn, report, transcript, extra=extra)
+                result = await conclude(executor, plan, turn, report, transcript, since=since)
         finally:
             executor.tell_end()
             executor.release_leases()
@@ -296,67 +305,14 @@ class Engine:
             raise executor.pending_error
         return result
 
-    async def _conclude(
-        self,
-        executor: Executor,
-        turn: Turn,
-        report: RunReport,
-        transcript: Transcript | None,
-        *,
-        extra: tuple[str, ...],
-    ) -> RunResult:
-        plan, options = cast("Plan", executor.plan), executor.options
-        texts = extra + report.extra
-        if report.status == "paused":
-            if transcript is not None:
-                transcript.discard()
-            checkpoint = checkpoint_of(plan, report, options, extra=texts)
-            return RunResult(plan, turn, report, checkpoint=checkpoint)
-        outcomes = [outcome for outcome in report.outcomes if outcome is not None]
-        assistant, results = write_turn(turn, outcomes, texts=texts)
-        if transcript is not None:
-            transcript.stage(assistant)
-            transcript.stage_results(results)
-            await transcript.commit()
-        executor.tell_committed(
-            (*assistant, *results) if transcript is None else transcript.messages
-        )
-        steering = options.control.take_messages()
-        if transcript is not None and steering:
-            await transcript.append(steering)
-        return RunResult(
-            plan,
-            turn,
-            report,
-            assistant=tuple(assistant),
-            results=tuple(results),
-            steering=tuple(steering),
-            texts=texts,
-        )
-
     def _reclassify(
         self, turn: Turn, tools: Toolbox, call: CallPlan, args: Mapping[str, Any]
     ) -> CallPlan:
-        return self.policy.reclassify(call, turn, args, tools, cwd=self.cwd)
+        fresh = self.policy.reclassify(call, turn, args, tools, cwd=self.cwd)
+        for _, problem in resource_problems([fresh], self.limits):
+            return replace(fresh, verdict=Verdict("settled", problem, status="failed"))
+        return fresh
 
 
 def _several(hooks: Hooks | Sequence[Hooks]) -> tuple[Hooks, ...]:
     return (hooks,) if isinstance(hooks, Hooks) else tuple(hooks)
-
-
-def _stops(plan: Plan, stop_at: Iterable[str], *, step: bool) -> frozenset[int]:
-    index = {call.name: call.index for call in plan.calls}
-    wanted = tuple(stop_at)
-    unknown = [name for name in wanted if name not in index]
-    if unknown:
-        raise UsageError(
-            f"stop_at names {unknown[0]!r}, which is no call of this plan. "
-            f"Its calls are {', '.join(index) or 'none'}."
-        )
-    return frozenset(index.values()) if step else frozenset(index[name] for name in wanted)
-
-
-def _plain_turn(plan: Plan) -> Turn:
-    """The turn of a plan that was loaded without its message."""
-    calls = tuple(Call(call.index, call.id, call.tool, call.args) for call in plan.calls)
-    return Turn(plan.turn_id, calls, message_id=plan.message_id, source=plan.source)

@@ -25,24 +25,15 @@ Backend = Literal["asyncio", "trio"]
 
 
 class _VirtualSelector(selectors.SelectSelector):
-    """A selector that never waits for time: it moves the clock instead.
-
-    Threads wake a loop through a socket. While there may be threads at work (the loop says when by
-    its pending self-pipe or by having no timer), waiting is real.
-    """
+    """A selector that never waits for time: it moves the clock instead."""
 
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
-        self.threads: Callable[[], bool] = bool
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None or timeout <= 0:
             return super().select(timeout)
-        if self.threads():
-            ready = super().select(0.02)
-            if ready or self.threads():
-                return ready
         ready = super().select(0)
         if not ready:
             self.now += timeout

@@ -26,9 +26,9 @@ class Nest:
         self.inner_options: dict[str, Any] = {}
         self.tools.toolbox.tool(name="spawn", safe=True)(self.spawn)
         self.tools.toolbox.tool(name="spawn_alone")(self.spawn)
-        self.tools.toolbox.tool(
-            name="spawn_keyed", safe=True, writes=lambda key: [f"key:{key}"]
-        )(self.spawn_keyed)
+        self.tools.toolbox.tool(name="spawn_keyed", safe=True, writes=lambda key: [f"key:{key}"])(
+            self.spawn_keyed
+        )
         options.setdefault("locks", MemoryStore())
         self.engine = Engine(self.tools.toolbox, **options)
 
@@ -161,6 +161,40 @@ def test_c027_a_task_that_outlives_its_call_waits_like_any_other(run):
         assert spans(result) == [(0, 1), (1, 5)]
         assert spans(late[0]) == [(3, 4)]  # it asked at 2 and got the key at 5
         assert {event.source for event in recorder.events} == {"main"}
+
+    run(main)
+
+
+def test_c027_a_task_that_outlives_its_call_does_not_share_what_is_held_for_the_turn(run):
+    rules = {
+        "version": 1,
+        "rules": [{"tool": "leaves_a_task", "safe": True, "writes": ["key:k"], "hold": "turn"}],
+    }
+
+    async def main():
+        tools, store = scripted(), MemoryStore()
+        late: list[float] = []
+        begun = anyio.current_time()
+        async with anyio.create_task_group() as tasks:
+
+            @tools.toolbox.tool
+            async def leaves_a_task(name: str) -> None:
+                tasks.start_soon(later)
+                tasks.start_soon(later_by_itself)
+
+            async def later() -> None:
+                await anyio.sleep(1)
+                await engine.run(turn(("edit", "k"), ids="z"))
+                late.append(anyio.current_time() - begun)
+
+            async def later_by_itself() -> None:
+                await anyio.sleep(1)
+                async with toolflow.locks.acquire(writes=["key:k"], store=store):
+                    late.append(anyio.current_time() - begun)
+
+            engine = Engine(tools.toolbox, locks=store, policy=rules)
+            await engine.run(turn("leaves_a_task", ("read", 5)))
+        assert late == [5, 5]
 
     run(main)
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from turns import scripted, statuses, turn
 
@@ -91,8 +92,10 @@ def test_c026_an_argument_that_a_before_hook_changes_in_place_changes_nothing(ru
             call.args["name"] = "changed"
 
     tools = scripted()
-    run(partial(Engine(tools.toolbox, hooks=Careless()).run, turn("read", "read")))
+    result = run(partial(Engine(tools.toolbox, hooks=Careless()).run, turn("read", "read")))
     assert tools.order == ["a", "b"]
+    assert [call.args for call in result.report.calls] == [{"name": "a"}, {"name": "b"}]
+    assert [call["args"] for call in result.assistant[0]["calls"]] == [{"name": "a"}, {"name": "b"}]
 
 
 def test_c026_hooks_of_a_call_share_a_context_and_calls_do_not(run):
@@ -224,7 +227,7 @@ def test_c034_hooks_see_the_callers_variables_and_what_they_set_stays_with_them(
         async def before_call(self, call, context):
             seen.append((call.name, who.get()))
             who.set("before")
-            await anyio.sleep(0)
+            await anyio.lowlevel.checkpoint()
 
         def after_call(self, call, outcome, context):
             seen.append((call.name, who.get()))

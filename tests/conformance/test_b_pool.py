@@ -431,3 +431,21 @@ def test_c032_a_barrier_in_the_middle_does_not_change_the_order_of_results(run):
     calls = [("read", 2), ("write", 1), "nosuch", ("read", 3), ("read", 1)]
     result = run_turn(run, Engine(scripted().toolbox), *calls)
     assert [item["id"] for item in result.results[0]["results"]] == list("abcde")
+
+
+def test_c030_the_before_hook_of_a_barrier_runs_when_all_before_it_is_done(run):
+    seen: list[tuple[str, str]] = []
+
+    class Order(Hooks):
+        def before_call(self, call, context):
+            seen.append(("before", call.name))
+
+        async def after_call(self, call, outcome, context):
+            await anyio.sleep(1)
+            seen.append(("after", call.name))
+
+    engine = Engine(scripted().toolbox, hooks=Order())
+    run_turn(run, engine, ("read", 3), ("read", 1), ("write", 1), "read")
+    order = [("before", "a"), ("before", "b"), ("after", "a"), ("after", "b")]
+    order += [("before", "c"), ("after", "c"), ("before", "d"), ("after", "d")]
+    assert seen == order

@@ -27,6 +27,7 @@ from toolflow.recording import (
     save_checkpoint,
 )
 from toolflow.runtime.context import current_context
+from toolflow.testing import run_virtual
 
 Runner = Callable[..., Any]
 SECONDS = {"a": 0.3, "b": 0.1, "c": 0.2}
@@ -99,13 +100,22 @@ def test_c148_replay_of_a_real_run_is_exact_100_of_100(run: Runner, hooks: Any) 
 
 
 def test_c148_both_event_loops_record_the_same_run() -> None:
-    from toolflow.testing import run_virtual
+    """Where no two things happen at once, that is: then a loop may take either first."""
+    tools = [tool for tool, _ in MIXED[:11]]
+    calls = [(tool, f"{(5 * place + 3) % 11 + place / 64}") for place, tool in enumerate(tools)]
 
     async def main() -> str:
-        engine = Engine(toolbox(), policy=POLICY, cwd="/repo")
-        result = await engine.run(message_of(MIXED[:11]), can_pause=False)
+        toolbox = Toolbox()
+        for name in {*tools, "declared"} - {"unheard"}:
+            toolbox.tool(timed, name=name)
+        engine = Engine(toolbox, policy=POLICY, cwd="/repo")
+        result = await engine.run(message_of(calls), can_pause=False)
         recording = Recording((result.recorded(),), {}, engine.policy.text, engine.policy.digest)
         return dump_recording(recording).replace(result.events[0].run, "run-N")
+
+    async def timed(path: str) -> str:
+        await anyio.sleep(float(path))
+        return path
 
     assert run_virtual(main, backend="asyncio") == run_virtual(main, backend="trio")
 
@@ -276,14 +286,15 @@ def test_c148_tools_that_change_during_the_run_replay(run: Runner) -> None:
 
 
 def recorded(tools: list[tuple[str, str]]) -> Recording:
-    return recording_of(PureRun(plan_of(message_of(tools)), lambda count: 0).run())
+    return recording_of(PureRun(plan_of(message_of(tools)), lambda count: count - 1).run())
 
 
 @pytest.mark.parametrize(
     ("old", "new", "call", "said"),
     [
         ("{tool: look, safe: true}", "{tool: look}", "toolu_01",
-         "recorded safe (rule 1 (line 4) says safe), now exclusive (nobody declared it safe)"),
+         ("recorded safe (rule 1 (line 4) says safe), "
+          "now exclusive (rule 1 (line 4) does not say safe, and neither does the tool)")),
         ("file:{{ args.path }}\"]}\n  - {tool: write", "disk:{{ args.path }}\"]}\n  - {tool: write",
          "toolu_02", "recorded reads file:a, now disk:a"),
         ("uses: {cpu: 1}", "uses: {cpu: 2}", "toolu_03", "recorded uses cpu 1, now cpu 2"),
@@ -444,3 +455,26 @@ def test_an_outcome_of_a_call_that_is_not_replayed_is_reported() -> None:
     report = replay(recording, policy=policy, strict=False)
     assert report.unused == (("turn-1", "toolu_01"), ("turn-1", "toolu_02"))
     assert not report.ok
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_c148_functions_in_threads_in_real_time_replay(backend: str) -> None:
+    tools = Toolbox()
+
+    @tools.tool(name="look")
+    def look(path: str) -> str:
+        return f"seen {path}"
+
+    @tools.tool(name="write")
+    def write(path: str) -> str:
+        return f"written {path}"
+
+    async def main() -> Recording:
+        engine = Engine(tools, policy=POLICY, cwd="/repo")
+        recorder = Recorder(policy=engine.policy, source={"cwd": "/repo"})
+        for _ in range(5):
+            calls = [(tool, path) for tool in ("look", "write", "write") for path in "abc"]
+            recorder.add(await engine.run(message_of(calls)))
+        return recorder.recording
+
+    twice(anyio.run(main, backend=backend))

@@ -4,7 +4,8 @@ A page is one story: its blocks run in order, in one folder that starts as a cop
 ``python`` blocks share their names (``await`` is allowed); a block that opens with a comment
 ``# file: name`` is written to that file first and not run. ``yaml`` blocks that open so are
 written, too. In ``console`` blocks, lines after ``$ `` are commands; what follows is what they
-print on standard output and standard error, where a line ``...`` stands for any lines.
+print on standard output and standard error, where a line ``...`` stands for any lines, and ``...``
+at the end of a line for the rest of it.
 """
 
 from __future__ import annotations
@@ -75,9 +76,13 @@ def run_console(text: str, page: Path) -> None:
 def matches(shown: str, printed: str) -> bool:
     """Whether output is as shown; a line of three dots stands for any lines, or for none."""
     wanted = "".join(
-        "(?:.*\n)*?" if line.strip() == "..." else re.escape(line) + "\n"
-        for line in shown.splitlines()
+        "(?:.*\n)*?" if line.strip() == "..." else _line(line) for line in shown.splitlines()
     )
     if printed and not printed.endswith("\n"):
         printed += "\n"
     return re.fullmatch(wanted, printed) is not None
+
+
+def _line(line: str) -> str:
+    start = line.removesuffix("...")
+    return re.escape(start) + (".*\n" if start != line else "\n")

@@ -52,10 +52,12 @@ def slow_editor() -> toolflow.Toolbox:
 
     @tools.tool
     async def edit(path: str, old: str, new: str) -> str:
-        text = Path(path).read_text("utf-8")
+        with open(path) as file:  # noqa: ASYNC230, PTH123  # the fault needs no more than this
+            text = file.read()
         await anyio.lowlevel.checkpoint()
         assert old in text
-        Path(path).write_text(text.replace(old, new, 1), "utf-8")
+        with open(path, "w") as file:  # noqa: ASYNC230, PTH123
+            file.write(text.replace(old, new, 1))
         return "edited"
 
     return tools

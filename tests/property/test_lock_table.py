@@ -43,7 +43,17 @@ def ancestors(owner: str) -> tuple[str, ...]:
 
 def state_of(table: LockTable) -> Any:
     state = table.statistics()
-    return state.keys, state.resources, [(wait.name, set(wait.behind)) for wait in state.waits]
+    waits = {
+        ticket.number: {
+            (node.what, other.number)
+            for node in ticket.place.entries
+            if ticket not in node.front
+            for other in node.in_the_way(ticket)
+        }
+        for ticket in table._live()
+        if not ticket.granted
+    }
+    return state.keys, state.resources, waits
 
 
 def conflict(mine: dict[str, bool], theirs: dict[str, bool]) -> bool:
@@ -200,19 +210,16 @@ class Nested(RuleBasedStateMachine):
         self._compare([ticket for ticket in changed if ticket.error is None])
 
     def _home(self, one: Modelled, key: str) -> Modelled | None:
-        for owner in one.kin:
-            held = [
-                other
-                for other in self.live
-                if other.granted
-                and other.owner == owner
-                and not (one.granted and one.ticket.fence <= other.ticket.fence)
-                and self._within(other, one.kin)
-            ]
-            for other in sorted(held, key=lambda other: -other.ticket.number):
-                if key in other.keys:
-                    return other
-        return None
+        held = [
+            other
+            for other in self.live
+            if other.granted
+            and key in other.keys
+            and other.owner in one.kin
+            and not (one.granted and one.ticket.fence <= other.ticket.fence)
+            and self._within(other, one.kin)
+        ]
+        return max(held, key=lambda other: other.ticket.fence, default=None)
 
     def _within(self, one: Modelled, kin: tuple[str, ...]) -> bool:
         homes = [home for home in one.homes.values() if home is not None]
@@ -381,11 +388,15 @@ class Anything(RuleBasedStateMachine):
         check_whole(self.table, self.live)
 
     def teardown(self) -> None:
-        drain(self.table, self.live)
+        drain(self.table, self.live, circles=True)
 
 
-def drain(table: LockTable, live: list[Ticket]) -> None:
-    """End every call that waits for nothing, until all have ended."""
+def drain(table: LockTable, live: list[Ticket], *, circles: bool = False) -> None:
+    """End every call that waits for nothing, until all have ended.
+
+    With ``circles``, a call may fail on the way: one that queued before its ancestor held some of
+    what it wants goes elsewhere when the ancestor is granted that, and may close a circle there.
+    """
     live = list(live)
     while live:
         busy = {owner for ticket in live if not ticket.granted for owner in lineage_of(ticket)}
@@ -393,7 +404,10 @@ def drain(table: LockTable, live: list[Ticket]) -> None:
         assert free, f"nobody can go on: {live} {table.statistics().waits}"
         live.remove(free[-1])
         for ticket in table.release(free[-1]):
-            assert ticket.granted, ticket.error
+            if circles and isinstance(ticket.error, LockCycleError):
+                live.remove(ticket)
+            else:
+                assert ticket.granted, ticket.error
     check_empty(table)
 
 
@@ -405,5 +419,6 @@ def test_covering_keys_are_what_the_models_take_them_for() -> None:
 TestFlat = Flat.TestCase
 TestNested = Nested.TestCase
 TestAnything = Anything.TestCase
-for case in (TestFlat, TestNested, TestAnything):
-    case.settings = settings(max_examples=120, stateful_step_count=30, deadline=None)
+for each in (TestFlat, TestNested, TestAnything):
+    each.settings = settings(max_examples=80, stateful_step_count=30, deadline=None)
+del each  # it is a test class by another name

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from recorded_runs import POLICY, TOOLS, PureRun, message_of, plan_of, recording_of
+
 from toolflow.errors import DivergenceError
 from toolflow.model import Fact, RecordedTurn
 from toolflow.policy import load_policy
@@ -101,7 +103,7 @@ def test_two_starts_the_other_way_round_name_one_of_them(data: st.DataObject) ->
     places = [i for i, fact in enumerate(turn.facts) if fact.kind == "started"]
     pairs = [
         (a, b)
-        for a, b in zip(places, places[1:], strict=False)
+        for a, b in pairwise(places)
         if not {names[turn.facts[i].call] for i in (a, b)} & waited
     ]
     assume(pairs)

@@ -31,6 +31,7 @@ def check_whole(table: LockTable, live: Iterable[Ticket]) -> None:
     assert known == live
     assert not table._ready
     assert not table._failed
+    assert not table._moved
     for ticket in known:
         place = ticket.place
         if place is None:

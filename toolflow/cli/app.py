@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-import click
 import typer
 
 from toolflow.cli import checking, importing, planning, rendering, replaying, running
@@ -51,6 +51,13 @@ def _root(
         raise typer.Exit
 
 
+# What typer raises for wrong words: the base class of its public error. Older typers take it from
+# the package click, newer ones bring their own copy, so it cannot be imported by one name.
+_WrongWordsError: type[Any] = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program.
 
@@ -70,13 +77,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ToolflowError as error:
         complain(str(error))
         return WRONG
-    except click.exceptions.NoArgsIsHelpError as error:
-        typer.echo(error.format_message(), err=True)
+    except _WrongWordsError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+            typer.echo(error.format_message(), err=True)
+        else:
+            complain(f"{error.format_message().rstrip('.')}.", hint=_hint(error))
         return WRONG
-    except click.ClickException as error:
-        complain(error.format_message().rstrip("."), hint=_hint(error))
-        return WRONG
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         complain("aborted")
         return ABORTED
     except BrokenPipeError:
@@ -85,6 +92,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else DONE
 
 
-def _hint(error: click.ClickException) -> str:
+def _hint(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     return f" See '{context.command_path} --help'." if context is not None else ""

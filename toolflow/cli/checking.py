@@ -47,7 +47,7 @@ def _check(file: str, form: str | None) -> str:
     elif given.kind == "plan":
         load_plan(Path(file))
     elif given.kind == "recording":
-        load_recording(file)
+        load_recording(file, strict=True)
     else:
         turns_of(given, form)
     return {"turns": "message file", "log": "session log"}.get(given.kind, given.kind)

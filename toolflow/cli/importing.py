@@ -46,6 +46,7 @@ def summary(recording: Recording) -> dict[str, object]:
     notices += [notice for recorded in turns for notice in recorded.turn.notices]
     return {
         "format": recording.source.get("format", "?"),
+        "messages": recording.source.get("messages", len(turns)),
         "turns": len(turns),
         "parallel_turns": sum(size >= 2 for size in sizes),
         "largest": max(sizes, default=0),
@@ -63,8 +64,8 @@ def summary_text(session: str, facts: dict[str, object]) -> list[str]:
     assert isinstance(oddities, dict)
     several, largest = facts["parallel_turns"], facts["largest"]
     lines = [
-        f"{session}: {facts['format']}",
-        f"  {facts['turns']} turns, {several} with two or more calls, largest {largest}",
+        f"{session}: {facts['format']}, {facts['messages']} messages of the model",
+        f"  {facts['turns']} turns with calls, {several} with two or more, largest {largest}",
         f"  {facts['calls']} calls, {facts['results']} results",
     ]
     if tools:

@@ -45,6 +45,11 @@ def summary_line(plans: list[Plan]) -> str:
     barriers = sum(node.kind == "barrier" for one in plans for node in one.nodes)
     settled = sum(node.kind == "settled" for one in plans for node in one.nodes)
     return (
-        f"{len(plans)} turns, {several} with two or more calls, largest {max(sizes, default=0)}; "
-        f"{sum(sizes)} calls in {pools} pools, {barriers} barriers, {settled} settled"
+        f"{_many(len(plans), 'turn')}, {several} with two or more calls, "
+        f"largest {max(sizes, default=0)}; {_many(sum(sizes), 'call')} "
+        f"in {_many(pools, 'pool')}, {_many(barriers, 'barrier')}, {settled} settled"
     )
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

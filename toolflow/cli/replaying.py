@@ -30,4 +30,4 @@ def replay(
     say(str(report))
     for notice in loaded.notices:
         tell(f"notice: {notice.message}")
-    return 0
+    return 0 if report.ok else 1

@@ -33,8 +33,7 @@ def compile_plan(batch: Batch) -> Plan:
         The plan. Equal batches give equal plans.
 
     Raises:
-        PlanError: If calls need more of a resource than there is, or a resource that no limit
-            names; every such call is told.
+        PlanError: If calls need more of a resource than there is; every such call is told.
     """
     if found := list(resource_problems(batch.calls, batch.limits)):
         problems = [Problem(text, batch.turn.id, code="resource") for _, text in found]
@@ -136,6 +135,9 @@ def make_key_edges(
 def resource_problems(calls: Iterable[CallPlan], limits: Limits) -> Iterator[tuple[int, str]]:
     """Calls that could never start, for want of a resource (conformance 146).
 
+    A resource that the limits do not name is not scarce: a tool may declare what it uses, and the
+    policy says how much of it there is.
+
     Args:
         calls: The calls; settled ones need nothing.
         limits: The capacities.
@@ -147,10 +149,7 @@ def resource_problems(calls: Iterable[CallPlan], limits: Limits) -> Iterator[tup
         if not call.terms.uses or call.verdict.kind == "settled":
             continue
         for name, units in sorted(call.terms.uses.items()):
-            capacity = limits.resources.get(name)
-            who = f"Call {call.name!r} ({call.tool}) uses {units} of the resource {name!r}"
-            if capacity is None:
-                known = ", ".join(sorted(limits.resources)) or "none"
-                yield call.index, f"{who}, which limits.resources does not name. It names: {known}."
-            elif units > capacity:
+            capacity = limits.resources.get(name, units)
+            if units > capacity:
+                who = f"Call {call.name!r} ({call.tool}) uses {units} of the resource {name!r}"
                 yield call.index, f"{who}, of which there are {capacity}. Use at most {capacity}."

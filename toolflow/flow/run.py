@@ -82,7 +82,11 @@ class FlowResult:
         )
         return Recording(
             turns,
-            source={"format": "flow", "name": self.flow.name},
+            source={
+                "format": "flow",
+                "name": self.flow.name,
+                "cwd": str((self.folder or self.flow.folder).resolve()),
+            },
             policy=self.flow.policy.text,
             policy_digest=self.flow.policy.digest,
         )

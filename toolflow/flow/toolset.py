@@ -7,12 +7,10 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from toolflow.errors import FlowError, UsageError
 from toolflow.flow.load import Flow
-from toolflow.policy import compile_expression
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.tools import shell_tool, workspace
 
@@ -64,15 +62,14 @@ def toolbox_of(flow: Flow, root: Path | None) -> Toolbox:
         _include_python(flow, tools, name, ("tools", "python", number))
     for name, spec in flow.tools.shell.items():
         try:
-            made = shell_tool(
+            shell_tool(
+                tools,
                 name,
                 spec.argv,
-                root=root or flow.folder,
-                compile_template=partial(compile_expression, names=("args",)),
+                cwd=root or flow.folder,
                 description=spec.description,
                 timeout=spec.timeout,
             )
-            tools.add(made)
         except UsageError as error:
             raise FlowError(flow.document.problem(("tools", "shell", name), str(error))) from error
     return tools

@@ -1,6 +1,6 @@
 """Lock stores: where the keys and resources of calls are waited for (spec 7)."""
 
-from toolflow.locks.keyed_lock import Hold, KeyedLock, acquire, lineage
+from toolflow.locks.keyed_lock import Hold, KeyedLock, acquire, current_lineage
 from toolflow.locks.memory import MemoryStore, default_store
 from toolflow.locks.protocol import Lease, LockRequest, LockStore, OnWait
 from toolflow.scheduler.lock_statistics import LockStatistics
@@ -15,6 +15,6 @@ __all__ = [
     "MemoryStore",
     "OnWait",
     "acquire",
+    "current_lineage",
     "default_store",
-    "lineage",
 ]

@@ -9,17 +9,60 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from contextvars import ContextVar, Token
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Final
+from typing import Final, Protocol
 
 import anyio
 
+from toolflow.errors import UsageError
 from toolflow.locks.memory import MemoryStore, default_store
 from toolflow.locks.protocol import Lease, LockRequest, LockStore
 from toolflow.model.turn import EMPTY
 
-lineage: Final[ContextVar[tuple[Hashable, ...]]] = ContextVar("toolflow_lineage", default=())
-"""The owners inside which the running code was called, nearest first: call, turn, run."""
+Lineage = tuple[Hashable, ...]
+
+
+class Inside(Protocol):
+    """What running code is inside of: the body of a call, or a block that holds keys."""
+
+    @property
+    def lineage(self) -> Lineage:
+        """The owners around the code, nearest first: block, call, turn, run."""
+
+    def living(self, owners: Lineage) -> Lineage:
+        """Leave out of a lineage the calls that have ended.
+
+        A task may outlive the call that started it, and then what that call's turn holds is no
+        longer its own.
+        """
+
+
+inside: Final[ContextVar[Inside | None]] = ContextVar("toolflow_inside", default=None)
+"""What the running code is inside of; one variable, since it is set for every call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A block that holds keys.
+
+    Attributes:
+        lineage: Its owner and those around it.
+        outer: What the block is inside of.
+    """
+
+    lineage: Lineage
+    outer: Inside | None = None
+
+    def living(self, owners: Lineage) -> Lineage:
+        """See `Inside`."""
+        return owners if self.outer is None else self.outer.living(owners)
+
+
+def current_lineage() -> Lineage:
+    """The owners inside which the running code was called and that have not ended."""
+    here = inside.get()
+    return () if here is None else here.living(here.lineage)
 
 
 class Hold:
@@ -40,16 +83,19 @@ class Hold:
         self._request = request
         self._timeout = timeout
         self._lease: Lease | None = None
-        self._token: Token[tuple[Hashable, ...]] | None = None
+        self._token: Token[Inside | None] | None = None
 
     async def __aenter__(self) -> Lease:
-        around = lineage.get()
+        around = current_lineage()
         owner = _Outside(self._request.label)
         request = self._request._replace(owner=owner, ancestors=around)
-        with anyio.fail_after(self._timeout):
+        if self._timeout is None:
             lease = await self._store.acquire(request)
+        else:
+            with anyio.fail_after(self._timeout):
+                lease = await self._store.acquire(request)
         self._lease = lease
-        self._token = lineage.set((owner, *around))
+        self._token = inside.set(Holding((owner, *around), inside.get()))
         return lease
 
     async def __aexit__(
@@ -63,7 +109,7 @@ class Hold:
             self._store.release(lease)
         if self._token is not None:
             try:
-                lineage.reset(self._token)
+                inside.reset(self._token)
             except ValueError:  # left in another context than it was entered in: nothing to reset
                 pass
 
@@ -158,4 +204,8 @@ class KeyedLock:
 
 
 def _keys(keys: str | Iterable[str]) -> tuple[str, ...]:
-    return (keys,) if isinstance(keys, str) else tuple(keys)
+    found = (keys,) if isinstance(keys, str) else tuple(keys)
+    for key in found:
+        if not isinstance(key, str):
+            raise UsageError(f"keys: {key!r} is no key. Use text.")
+    return found

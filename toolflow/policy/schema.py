@@ -251,6 +251,19 @@ class PolicyFile(Part):
     rules: list[RulePart] = []
     cases: list[CasePart] = []
 
+    @model_validator(mode="after")
+    def _known_resources(self) -> PolicyFile:
+        known = self.limits.resources
+        for number, rule in enumerate(self.rules):
+            for name in rule.uses or ():
+                if name not in known:
+                    names = ", ".join(sorted(known)) or "none"
+                    raise ValueError(
+                        f"rules[{number}] uses {name!r}, which limits.resources does not name. "
+                        f"Use one of its names: {names}."
+                    )
+        return self
+
 
 def is_pattern(name: str) -> bool:
     """Whether a name stands for several: it holds ``*``, ``?`` or ``[``."""

@@ -32,8 +32,11 @@ class Texts:
 
     def label(self, rule: Rule | None, tool: str, args: Args, names: Names) -> str:
         """The label of a call: the rule's ``show``, else tool and arguments."""
-        shown = "" if rule is None or rule.show is None else self._text(rule.show, names)
-        return one_line(shown or "") or self.plain_label(tool, args)
+        if rule is not None and rule.show is not None:
+            shown = one_line(self._text(rule.show, names) or "")
+            if shown:
+                return shown
+        return self.plain_label(tool, args)
 
     def question(self, rule: Rule, label: str, names: Names) -> str:
         """The question of a rule: its ``ask``, else whether to run what the label shows."""

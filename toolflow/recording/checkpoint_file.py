@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from toolflow import yamlio
 from toolflow.compiler import Plan
@@ -38,6 +38,8 @@ _FIELDS: Final = (
     "passed",
     "timeout",
     "extra",
+    "prepared",
+    "steering",
 )
 _QUESTION: Final = ("call", "kind", "text", "tool", "args", "digest")
 
@@ -69,6 +71,8 @@ def checkpoint_data(checkpoint: Checkpoint) -> dict[str, Any]:
         "stops": [names[index] for index in sorted(checkpoint.stops)],
         "passed": [names[index] for index in sorted(checkpoint.passed)],
         "extra": list(checkpoint.extra),
+        "prepared": [names[index] for index in sorted(checkpoint.prepared)],
+        "steering": list(checkpoint.steering),
         "turn": turn_data(recorded),
     }
     if checkpoint.timeout is not None:
@@ -148,6 +152,8 @@ def _read(reader: Reader) -> Checkpoint | None:
         _indexes(reader, data, "passed", names),
         _timeout(reader, data),
         tuple(text for _, text in reader.items(data, (), "extra", str)),
+        _indexes(reader, data, "prepared", names),
+        tuple(reader.field(data, (), "steering", list, [])),
     )
 
 
@@ -226,10 +232,10 @@ def _question_data(question: Question) -> dict[str, Any]:
 
 def _read_question(reader: Reader, item: object, path: Path) -> Question:
     data = reader.mapping(item, path, _QUESTION)
-    kind = data.get("kind")
-    if kind != "interrupt" and kind != "approval":  # noqa: PLR1714  # narrows the type
-        reader.problem(path, f"The kind of a question is {kind!r}. Use approval or interrupt.")
-        kind = "approval"
+    given = data.get("kind")
+    kind: Literal["approval", "interrupt"] = "interrupt" if given == "interrupt" else "approval"
+    if given != kind:
+        reader.problem(path, f"The kind of a question is {given!r}. Use approval or interrupt.")
     return Question(
         reader.field(data, path, "call", str),
         kind,

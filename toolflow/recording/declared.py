@@ -7,7 +7,7 @@ by its tool. That is asked once, by classifying with tools that declare nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,18 +37,24 @@ class RecordedCatalog:
         return sorted(self.specs)
 
 
-def bare_catalog(calls: Iterable[CallPlan], servers: Mapping[str, str]) -> RecordedCatalog:
+def bare_catalog(
+    calls: Iterable[CallPlan], servers: Mapping[str, str], checked: Collection[int]
+) -> RecordedCatalog:
     """The tools of recorded calls, without any declaration.
 
     Args:
         calls: The recorded calls; a tool that was unknown then is unknown here.
         servers: The MCP servers of tools, by the tool's name.
+        checked: Indexes of calls whose arguments could be read, so that the tool checked them.
     """
-    parsed: dict[str, dict[str, Any]] = {}
+    parsed: dict[str, dict[str, Args | ValueError]] = {}
     for call in calls:
         if call.verdict.status != "unknown_tool":
             table = parsed.setdefault(call.tool, {})
-            if call.parsed is not None and call.parsed is not call.args:
+            if call.verdict.status == "invalid_arguments":
+                if call.index in checked:
+                    table[canonical(call.args)] = ValueError(call.verdict.reason)
+            elif call.parsed is not None and call.parsed is not call.args:
                 table[canonical(call.args)] = call.parsed
     return RecordedCatalog(
         {
@@ -113,8 +119,14 @@ class _Table:
         return replace(spec, safe=safe, reads=reads, writes=writes, **self.constant)
 
 
-def _parse(table: Mapping[str, Args]) -> Callable[[Args], Args]:
-    return lambda args: table.get(canonical(args), args)
+def _parse(table: Mapping[str, Args | ValueError]) -> Callable[[Args], Args]:
+    def parse(args: Args) -> Args:
+        found = table.get(canonical(args), args)
+        if isinstance(found, ValueError):
+            raise found
+        return found
+
+    return parse
 
 
 def _looked_up(table: Mapping[str, Any], *, other: object) -> Callable[[Mapping[str, Any]], object]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path as FilePath
 from tempfile import NamedTemporaryFile
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from toolflow import yamlio
-from toolflow.errors import Problem, RecordingError, ToolflowError
+from toolflow.errors import Problem, RecordingError, ToolflowError, UsageError
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.model.turn import Notice
 from toolflow.recording.forms import notice_data, read_notices
@@ -51,11 +52,12 @@ def recording_data(recording: Recording) -> dict[str, Any]:
     return data
 
 
-def dump_recording(recording: Recording) -> str:
-    """Write a recording as YAML.
+def dump_recording(recording: Recording, form: Literal["yaml", "json"] = "yaml") -> str:
+    """Write a recording as text.
 
     Args:
         recording: The recording.
+        form: ``yaml`` for people, or ``json``, which is read several times faster.
 
     Returns:
         The text; equal recordings give equal text. `load_recording` gives back an equal recording,
@@ -63,8 +65,13 @@ def dump_recording(recording: Recording) -> str:
 
     Raises:
         RecordingError: If it holds what JSON cannot.
+        UsageError: If the form is another one.
     """
+    if form not in {"yaml", "json"}:
+        raise UsageError(f"The form is {form!r}. Use 'yaml' or 'json'.")
     data = recording_data(recording)
+    if form == "json":
+        return _json_text(data)
     try:
         text = yamlio.dump(data)
         if not sealed_in(text):
@@ -82,12 +89,20 @@ def save_recording(recording: Recording, path: str | FilePath) -> None:
 
     Args:
         recording: The recording.
-        path: The file; what was in it is replaced.
+        path: The file; what was in it is replaced. A name that ends in ``.json`` gives JSON.
 
     Raises:
         RecordingError: If the recording cannot be written, or the file cannot.
     """
-    write_file(dump_recording(recording), path)
+    form: Literal["yaml", "json"] = "json" if str(path).endswith(".json") else "yaml"
+    write_file(dump_recording(recording, form), path)
+
+
+def _json_text(data: dict[str, Any]) -> str:
+    try:
+        return json.dumps(seal(data), ensure_ascii=False, indent=1) + "\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordingError(_unwritable("<recording>", error)) from error
 
 
 def write_file(text: str, path: str | FilePath) -> None:

@@ -120,7 +120,10 @@ def split(text: str) -> tuple[list[str], Mapping[str, Any]]:
     Raises:
         LineError: If it cannot be read.
     """
-    text = f" {text.strip()}"
+    text = text.strip()
+    if not text:
+        return [], EMPTY
+    text = f" {text}"
     words: list[str] = []
     pairs: dict[str, Any] = {}
     place = 0

@@ -8,7 +8,7 @@ the call already, and the second belongs beside it: that is what a reviewer look
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,18 +61,34 @@ def plan_parts(plan: PlanData, turn: Turn) -> tuple[dict[str, Any], list[dict[st
     return whole, calls
 
 
-def read_plan(reader: Reader, data: Mapping[str, Any], path: Path, turn: Turn) -> Plan | None:
-    """Read the plan of a turn at a path; ``None`` where there is none, or it does not hold."""
+def read_plan(
+    reader: Reader,
+    data: Mapping[str, Any],
+    path: Path,
+    turn: Turn,
+    items: Sequence[tuple[Path, Mapping[str, Any]]],
+) -> Plan | None:
+    """Read the plan of a turn at a path.
+
+    Args:
+        reader: The document.
+        data: The mapping of the turn.
+        path: Its path.
+        turn: The turn as read from it.
+        items: The path and the mapping of each of its calls.
+
+    Returns:
+        The plan; ``None`` where there is none, or where it does not hold together.
+    """
     if "plan" not in data:
         return None
     whole = reader.mapping(data["plan"], (*path, "plan"), PLAN_FIELDS)
-    items = data.get("calls", ())
     calls: list[dict[str, Any]] = []
     parsed: dict[int, Any] = {}
-    for call, name, item in zip(turn.calls, call_names(turn.calls), items, strict=False):
-        own = item.get("plan") if isinstance(item, dict) else None
+    for call, name, (place, item) in zip(turn.calls, call_names(turn.calls), items, strict=True):
+        own = item.get("plan")
         if not isinstance(own, dict):
-            reader.wrong((*path, "calls", call.index, "plan"), own, "Use a mapping.")
+            reader.wrong((*place, "plan"), own, "Use a mapping.")
             return None
         merged = {"name": name, "id": call.id, "tool": call.tool, **own}
         if "parsed" in own:

@@ -6,7 +6,6 @@ It is made after a run, from what the run kept, so it is out of the run's way (s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toolflow.model.event import Event
@@ -14,6 +13,7 @@ from toolflow.model.outcome import Times
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.model.tool import Catalog
 from toolflow.recording.committed import committed_of
+from toolflow.runtime.jsonable import Writer
 
 if TYPE_CHECKING:
     from toolflow.policy import Policy
@@ -124,13 +124,6 @@ def _rounded_event(event: Event) -> Event:
     data = event.data
     if event.kind == "turn_committed" and isinstance(data.get("messages"), list | tuple):
         data = {**data, "messages": len(data["messages"])}  # they stand in the recording already
+    elif data and event.kind != "call_settled":
+        data = Writer().write(data)  # a question of a tool may be any value
     return event._replace(at=round(event.at, 6), data=data)
-
-
-def with_rounded_times(recorded: RecordedTurn) -> RecordedTurn:
-    """A recorded turn with all times in whole microseconds, as files hold them."""
-    return replace(
-        recorded,
-        times=tuple(map(_rounded_times, recorded.times)),
-        events=tuple(event._replace(at=round(event.at, 6)) for event in recorded.events),
-    )

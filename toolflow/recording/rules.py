@@ -143,7 +143,8 @@ class Rules:
         assert recorded.plan is not None
         calls = recorded.plan.calls
         changed = [fact.data["call"] for fact in recorded.facts if "call" in fact.data]
-        bare = bare_catalog([*calls, *changed], self._servers)
+        checked = {call.index for call in recorded.turn.calls if call.problem is None}
+        bare = bare_catalog([*calls, *changed], self._servers, checked)
         own = self._own
         if own is None:
             pairs: list[tuple[CallPlan, CallPlan | None]] = [(c, None) for c in (*calls, *changed)]
@@ -213,5 +214,5 @@ def _settled_by_tool(call: CallPlan, alone: CallPlan | None) -> bool:
 def _may_have_changed(recorded: RecordedTurn) -> bool:
     """Whether the run began where a paused one with hooks had stopped."""
     setup = recorded.facts[0].data if recorded.facts and recorded.facts[0].kind == "setup" else {}
-    resumed = any(setup.get(name) for name in ("settled", "passed", "approved"))
+    resumed = any(setup.get(name) for name in ("settled", "passed", "approved", "prepared"))
     return resumed or bool(setup.get("hooks"))

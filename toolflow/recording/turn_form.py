@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from toolflow.errors import RecordingError, ToolflowError
 from toolflow.model.outcome import Outcome, Times
 from toolflow.model.recording import Committed, RecordedTurn
 from toolflow.model.turn import Call, Turn
-from toolflow.recording.committed import committed_of, message_bytes, written_messages
+from toolflow.recording.committed import committed_of, written_messages
 from toolflow.recording.forms import (
     CALL_FIELDS,
     call_data,
@@ -44,6 +43,7 @@ TURN_FIELDS: Final = (
     "committed",
     "messages",
 )
+Items = list[tuple[Path, dict[str, Any]]]
 _CALL: Final = (*CALL_FIELDS, "plan", "outcome", "times")
 _COMMITTED: Final = ("digest", "results", "texts", "steering")
 _ON_A_LINE: Final = 6  # digests of results on one line
@@ -76,7 +76,7 @@ def turn_data(recorded: RecordedTurn) -> dict[str, Any]:
         data["extra"] = turn.extra
     if turn.notices:
         data["notices"] = [notice_data(notice, turn=turn.id) for notice in turn.notices]
-    if not _same_message(turn, _plain_message(turn)):
+    if turn.message is not None:
         data["message"] = turn.message
     facts: list[dict[str, Any]] = []
     if recorded.plan is not None:
@@ -107,21 +107,21 @@ def turn_from(data: Mapping[str, Any]) -> RecordedTurn:
 def read_recorded_turn(reader: Reader, value: object, path: Path) -> RecordedTurn:
     """Read a recorded turn at a path of a document; what cannot be read is left out and told."""
     data = reader.mapping(value, path, TURN_FIELDS)
-    turn = _read_turn(reader, data, path)
-    items = [item if isinstance(item, dict) else {} for item in data.get("calls") or ()]
+    if "calls" not in data:
+        reader.field(data, path, "calls", list)
+    items = reader.items(data, path, "calls", dict)
+    turn = _read_turn(reader, data, path, items)
     outcomes = tuple(
-        read_outcome(reader, item["outcome"], (*path, "calls", index, "outcome"))
-        if "outcome" in item
-        else None
-        for index, item in enumerate(items)
+        read_outcome(reader, item["outcome"], (*place, "outcome")) if "outcome" in item else None
+        for place, item in items
     )
-    plan = read_plan(reader, data, path, turn)
+    plan = read_plan(reader, data, path, turn, items)
     events, facts = read_run(reader, data, path, turn, plan)
     messages, committed = _read_committed(reader, data, path, turn, outcomes)
     return RecordedTurn(
         turn,
         outcomes,
-        _read_times(reader, items, path),
+        _read_times(reader, items),
         plan,
         events,
         messages,
@@ -143,15 +143,13 @@ def _call(recorded: RecordedTurn, call: Call, facts: list[dict[str, Any]]) -> di
     return data
 
 
-def _read_turn(reader: Reader, data: Mapping[str, Any], path: Path) -> Turn:
+def _read_turn(reader: Reader, data: Mapping[str, Any], path: Path, items: Items) -> Turn:
     name = reader.field(data, path, "id", str)
     calls: list[Call] = []
-    for place, item in reader.items(data, path, "calls", dict):
+    for place, item in items:
         reader.mapping(item, place, _CALL)
         calls.append(read_call(reader, item, place, len(calls)))
-    if "calls" not in data:
-        reader.field(data, path, "calls", list)
-    turn = Turn(
+    return Turn(
         name,
         tuple(calls),
         reader.field(data, path, "format", str, "calls"),
@@ -162,37 +160,13 @@ def _read_turn(reader: Reader, data: Mapping[str, Any], path: Path) -> Turn:
         read_notices(reader, data, path, turn=name),
         reader.field(data, path, "extra", dict, {}),
     )
-    if "message" in data:
-        return turn
-    return replace(turn, message=_plain_message(turn))
 
 
-def _plain_message(turn: Turn) -> Any:
-    """The message that a turn of plain calls has where none is written down."""
-    if turn.format != "calls":
-        return None
-    calls = [
-        {"id": call.id, "tool": call.tool, "args": call.raw if call.problem else call.args}
-        for call in turn.calls
-    ]
-    return {"calls": calls}
-
-
-def _same_message(turn: Turn, message: Any) -> bool:
-    if turn.message is None or message is None:
-        return turn.message is None and message is None
-    try:
-        return message_bytes([turn.message]) == message_bytes([message])
-    except (TypeError, ValueError, RecursionError):
-        return False
-
-
-def _read_times(reader: Reader, items: list[dict[str, Any]], path: Path) -> tuple[Times, ...]:
-    if not any("times" in item for item in items):
+def _read_times(reader: Reader, items: Items) -> tuple[Times, ...]:
+    if not any("times" in item for _, item in items):
         return ()
     times = []
-    for index, item in enumerate(items):
-        place = (*path, "calls", index)
+    for place, item in items:
         try:
             times.append(times_of(reader.field(item, place, "times", str, "")))
         except LineError as error:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio.abc import TaskStatus
 
 from toolflow.model.outcome import Outcome
 from toolflow.runtime.approvals import (
@@ -17,7 +19,8 @@ from toolflow.runtime.approvals import (
     call_digest,
     interrupt_of,
 )
-from toolflow.scheduler.decisions import DONE, PREPARING, READY, WAITING
+from toolflow.runtime.failure import brief
+from toolflow.scheduler.decisions import ASKING, DONE, PREPARING, READY, WAITING
 
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
@@ -34,6 +37,8 @@ class Asking:
         self._run = run
         self._always: dict[str, Answer] = {}
         self._approved = set(run.options.approved)
+        self._queue: deque[tuple[int, Question]] = deque()
+        self._putting = False
 
     @property
     def approved(self) -> frozenset[int]:
@@ -51,7 +56,10 @@ class Asking:
         if question.digest in self._always:
             self._answered(index, question, self._always[question.digest])
         else:
-            self._run.spawn(self._ask, index, question)
+            self._queue.append((index, question))
+            if not self._putting:
+                self._putting = True
+                self._run.spawn(self._put)
 
     def forget(self, index: int) -> None:
         """Take a question back."""
@@ -78,7 +86,7 @@ class Asking:
         found = []
         for call in self._run.scheduler.calls:
             index = call.index
-            if index in self._run.interrupts:
+            if self._run.scheduler.phase[index] == ASKING:
                 found.append(interrupt_of(call, self._run.interrupts[index]))
             elif (
                 call.ask is not None
@@ -88,7 +96,19 @@ class Asking:
                 found.append(approval_of(call))
         return tuple(found)
 
-    async def _ask(self, index: int, question: Question) -> None:
+    async def _put(self) -> None:
+        """Put questions one after the other, without waiting for answers.
+
+        The next task starts when the approver has been entered: tasks that start together run in
+        any order on trio, and a person is to be asked in call order.
+        """
+        with anyio.CancelScope(shield=True):
+            while self._queue:
+                await self._run.started(self._ask, *self._queue.popleft())
+        self._putting = False
+
+    async def _ask(self, index: int, question: Question, *, task_status: TaskStatus[None]) -> None:
+        task_status.started()
         run = self._run
         record = run.records[index]
         if record.question is not question or run.scheduler.ended:
@@ -100,8 +120,12 @@ class Asking:
             try:
                 given = run.options.approver(question)
                 answer = as_answer(await given if inspect.isawaitable(given) else given)
-            except Exception as error:  # noqa: BLE001  # an approver that fails approves nothing
-                answer = Answer(approved=False, reason=f"The approver failed: {error}")
+            except KeyboardInterrupt as error:
+                run.stopped_by(error, "by the keyboard")
+            except BaseException as error:  # an approver that fails approves nothing
+                if scope.cancel_called:
+                    raise
+                answer = Answer(approved=False, reason=f"The approver failed: {brief(error)}.")
         if record.asking is scope:
             record.asking = None
         if answer is not None and not scope.cancel_called:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextvars import ContextVar
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from toolflow.locks.keyed_lock import lineage as lock_lineage
+from toolflow.locks.keyed_lock import Holding, inside
 from toolflow.model.batch import CallPlan
 from toolflow.model.event import Event
 from toolflow.model.turn import EMPTY
 
 if TYPE_CHECKING:
+    from toolflow.model.plan import PlanData
     from toolflow.runtime.approvals import Approver
+    from toolflow.runtime.options import RunOptions
     from toolflow.runtime.toolbox import Toolbox
 
 
@@ -42,6 +43,7 @@ class Surroundings:
         pausable: Whether the run can pause.
         approver: Who answers questions, also those of nested turns.
         pinned: The toolbox and what it held when the outermost run began.
+        outer: What the run itself is inside of.
         relay: Shows events of nested turns to the observers of this run; ``None``: there are none.
     """
 
@@ -50,6 +52,7 @@ class Surroundings:
         "approver",
         "lineage",
         "messages",
+        "outer",
         "pausable",
         "pinned",
         "relay",
@@ -80,7 +83,27 @@ class Surroundings:
         self.pausable = pausable
         self.approver = approver
         self.pinned = pinned
+        self.outer = inside.get()
         self.relay: Callable[[Event], None] | None = None
+
+    def living(self, owners: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+        """Leave out of a lineage the calls around this run that have ended."""
+        return owners if self.outer is None else self.outer.living(owners)
+
+
+def surroundings_of(plan: PlanData, options: RunOptions, tools: Toolbox) -> Surroundings:
+    """What all calls of a run of a plan share."""
+    return Surroundings(
+        turn=plan.turn_id,
+        run=options.run,
+        source=options.source,
+        messages=options.messages,
+        lineage=options.lineage,
+        answers=options.answers,
+        pausable=options.pausable,
+        approver=options.approver,
+        pinned=options.pinned or (tools, tools.snapshot()),
+    )
 
 
 class Context:
@@ -164,6 +187,13 @@ class Context:
         run = self._surroundings.run
         return ((run, self._call.index), (run,), *self._surroundings.lineage)
 
+    def living(self, owners: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+        """Leave out the owners that count no more since this call, or one around it, ended."""
+        if not self.alive:
+            own = self.lineage[:2]
+            owners = tuple(owner for owner in owners if owner not in own)
+        return self._surroundings.living(owners)
+
     def interrupt(self, question: Any) -> Any:
         """Ask a person. The run pauses; the body runs again from its start once there is an answer.
 
@@ -196,16 +226,15 @@ class Context:
         self.partial = partial
 
 
-_current: ContextVar[Context | None] = ContextVar("toolflow_context", default=None)
-
-
 def current_context() -> Context | None:
     """The context of the call whose body runs here, or ``None`` outside of one.
 
     A task that a body left running after its call ended is outside (spec 6.11).
     """
-    context = _current.get()
-    return context if context is not None and context.alive else None
+    here = inside.get()
+    while isinstance(here, Holding):
+        here = here.outer
+    return here if isinstance(here, Context) and here.alive else None
 
 
 def enter_context(context: Context) -> None:
@@ -214,17 +243,4 @@ def enter_context(context: Context) -> None:
     What the body calls takes the keys of its call again without waiting (spec 6.11), be it a
     nested turn or code that asks for keys itself.
     """
-    _current.set(context)
-    lock_lineage.set(context.lineage)
-
-
-def current_lineage() -> tuple[Hashable, ...]:
-    """The owners of keys around the code that runs here, nearest first.
-
-    They are those of the call whose body runs here, and of keys that code took by itself. Those of
-    a call that has ended count no more.
-    """
-    around, context = lock_lineage.get(), _current.get()
-    if context is None or context.alive:
-        return around
-    return tuple(owner for owner in around if owner not in context.lineage)
+    inside.set(context)

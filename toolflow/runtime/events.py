@@ -15,8 +15,9 @@ class EventLog:
     """Numbers the facts of a run, keeps them, and shows them to observers as they happen.
 
     An observer that raises is called no less often for it, and changes nothing: its error is
-    counted. Sinks are called in the event loop's thread and must not block it; one that has slow
-    work to do puts it into a queue of its own.
+    counted. Sinks are called in the event loop's thread and should not block it; one that has slow
+    work to do puts it into a queue of its own. The time that they take all the same is counted, so
+    that no body's timeout suffers from it.
 
     Args:
         head: The names of run and turn, and the provider's id of the message.
@@ -36,8 +37,13 @@ class EventLog:
         self._source = source
         self._names = names
         self._sinks = tuple(sinks)
-        self._facts: list[tuple[EventKind, float, int, Mapping[str, Any]]] = []
+        # Kind, time, call and data of each fact, one behind the other: a tuple a fact would be one
+        # more object a call for the garbage collector to look at.
+        self._facts: list[Any] = []
         self.observer_errors = 0
+        self.clock: Callable[[], float] = float
+        self.pressed: Callable[[KeyboardInterrupt], object] = repr  # what ends the run
+        self.blocked = 0.0  # seconds spent in observers
 
     def add(
         self, kind: EventKind, at: float, call: int = -1, data: Mapping[str, Any] = EMPTY
@@ -50,17 +56,21 @@ class EventLog:
             call: The call's index, or -1 for a fact of the run as a whole.
             data: What else belongs to it.
         """
-        self._facts.append((kind, at, call, data))
+        self._facts += (kind, at, call, data)
         if self._sinks:
-            self.show(self._event(len(self._facts) - 1))
+            self.show(self._event(len(self._facts) // 4 - 1))
 
     def show(self, event: Event) -> None:
         """Show an event to the observers: one of this run, or of a nested one."""
+        begun = self.clock()
         for sink in self._sinks:
             try:
                 sink(event)
-            except Exception:  # noqa: BLE001  # an observer never changes an outcome
+            except KeyboardInterrupt as error:
+                self.pressed(error)
+            except BaseException:  # noqa: BLE001  # an observer never changes an outcome
                 self.observer_errors += 1
+        self.blocked += self.clock() - begun
 
     @property
     def watched(self) -> bool:
@@ -69,9 +79,9 @@ class EventLog:
 
     def events(self) -> tuple[Event, ...]:
         """All facts so far, in order."""
-        return tuple([self._event(seq) for seq in range(len(self._facts))])
+        return tuple([self._event(seq) for seq in range(len(self._facts) // 4)])
 
     def _event(self, seq: int) -> Event:
-        kind, at, call, data = self._facts[seq]
+        kind, at, call, data = self._facts[4 * seq : 4 * seq + 4]
         name = self._names[call] if call >= 0 else None
         return Event(kind, seq, at, *self._head, name, self._source, data)

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import contextvars
 import inspect
-from collections.abc import Hashable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from toolflow.errors import LockCycleError, LockLostError
+from toolflow.errors import LockCycleError, LockLostError, UsageError
 from toolflow.locks.protocol import Lease, LockRequest
 from toolflow.model.batch import CallPlan
-from toolflow.model.outcome import Outcome
-from toolflow.runtime.bodies import ThreadBody, as_coroutine, own_copy, stepped
+from toolflow.model.outcome import Outcome, Status
+from toolflow.runtime.bodies import ThreadBody, own_copy, run_inside
 from toolflow.runtime.context import Context, Interrupted, enter_context
-from toolflow.runtime.record import CallRecord, timed_out
+from toolflow.runtime.failure import first_of
+from toolflow.runtime.record import CallRecord, timed_out, with_late_end
 from toolflow.runtime.results import failed_outcome, outcome_of
+from toolflow.runtime.tool import Tool
 
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
+
+_REFUSED: dict[type[Exception], Status] = {LockCycleError: "lock_cycle", LockLostError: "held"}
 
 
 class Execution:
@@ -48,22 +51,20 @@ class Execution:
         run = self._run
         call, record = run.scheduler.calls[index], run.records[index]
         record.scope = scope
+        if run.live.settled(index):
+            return
         if (call.reads or call.writes or call.terms.uses) and not await self._acquire(call, record):
             return
         self._enter(call, record)
         try:
             outcome = outcome_of(await self._body(call, record))
-        except Interrupted as asked:
-            self._interrupted(index, asked)
-            return
         except self._cancelled as error:
             outcome = self._cut_off(record, error, scope)
-        except KeyboardInterrupt as error:
-            run.pending_error = error
-            outcome = run.wording.aborted(record.partial)
-            run.abort("by the keyboard")
         except BaseException as error:  # noqa: BLE001  # whatever a tool raises is its failure
-            outcome = failed_outcome(error)
+            if (asked := first_of(error, Interrupted)) is not None:
+                self._interrupted(index, asked)
+                return
+            outcome = self._raised(record, error)
         if record.in_thread:  # given up, whatever an around-hook made of that; it tells its end
             self.report(index, outcome)
         else:
@@ -77,7 +78,7 @@ class Execution:
             owner=self._owner(call.index),
             reads=call.reads or (),
             writes=call.writes or (),
-            ancestors=((run.options.run,), *run.options.lineage),
+            ancestors=((run.options.run,), *run.surroundings.living(run.options.lineage)),
             uses=call.terms.uses,
             capacities=run.plan.limits.resources,
             label=call.name,
@@ -90,13 +91,16 @@ class Execution:
                     request, on_wait=lambda what: run.note("call_queued", call.index, waits=what)
                 )
         except self._cancelled_class():
-            run.scheduler.gave_up(call.index)
-        except (LockCycleError, LockLostError) as error:
-            status = "lock_cycle" if isinstance(error, LockCycleError) else "held"
-            run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)  # type: ignore[arg-type]
+            run.live.gave_up(call.index)
+        except (LockCycleError, LockLostError, UsageError) as error:
+            status = _REFUSED.get(type(error), "failed")
+            run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)
         else:
-            record.granted = run.now()
-            return True
+            if not run.live.doomed(call.index):
+                record.granted = run.now()
+                return True
+            run.locks.release(record.lease)
+            run.live.settled(call.index)
         run.pump()
         return False
 
@@ -106,7 +110,8 @@ class Execution:
         record.started = run.now()
         run.log.add("call_started", record.started, call.index)
         if call.terms.timeout is not None:
-            run.at(record.started + call.terms.timeout, partial(self._timed_out, call, record))
+            ends = partial(self._timed_out, call, record, run.log.blocked)
+            run.at(run.now() + call.terms.timeout, ends)
         lease = record.lease
         record.context = Context(
             call,
@@ -120,46 +125,64 @@ class Execution:
 
     # ---- the body ----
 
-    async def _body(self, call: CallPlan, record: CallRecord) -> Any:
+    def _body(self, call: CallPlan, record: CallRecord) -> Awaitable[Any]:
+        """The body with its hooks around it, to be awaited; the short way for most calls."""
         run, context = self._run, record.context
         assert context is not None
-        variables = run.base.copy()
-        variables.run(enter_context, context)
-        if not run.options.hooks.around:
-            return await self._plain_body(call, record, variables)
-
-        async def proceed() -> Any:  # what an around-hook sets, the body sees
-            return await self._plain_body(call, record, contextvars.copy_context())
-
-        wrapped = run.options.hooks.wrap(call, run.hooking.context(call.index), proceed)
-        return await stepped(variables, as_coroutine(wrapped))
-
-    async def _plain_body(
-        self, call: CallPlan, record: CallRecord, variables: contextvars.Context
-    ) -> Any:
-        context = record.context
-        assert context is not None
-        tool = self._run.tools.get(call.tool)
+        tool = run.tools.get(call.tool)
         if tool is None:
             raise LookupError(f"There is no tool {call.tool!r} to run.")
+        variables = run.base.copy()
+        if run.options.hooks.around:
+            return self._wrapped_body(call, record, tool, variables)
+        args = self._args(call, tool)
+        if tool.is_async:
+            return run_inside(variables, partial(_enter_body, tool, args, context))
+        variables.run(enter_context, context)
+        return self._thread_body(call, record, partial(tool.call, args, context), variables)
+
+    async def _wrapped_body(
+        self, call: CallPlan, record: CallRecord, tool: Tool, variables: contextvars.Context
+    ) -> Any:
+        run, context = self._run, record.context
+        assert context is not None
+        variables.run(enter_context, context)
+
+        async def proceed() -> Any:  # what an around-hook sets, the body sees
+            inner = contextvars.copy_context()
+            body = partial(tool.call, self._args(call, tool), context)
+            if tool.is_async:
+                return await run_inside(inner, body)
+            return await self._thread_body(call, record, body, inner)
+
+        hooks, hook_context = run.options.hooks, run.hooking.context(call.index)
+        return await run_inside(variables, hooks.wrap(call, hook_context, proceed))
+
+    async def _thread_body(
+        self,
+        call: CallPlan,
+        record: CallRecord,
+        body: Callable[[], Any],
+        variables: contextvars.Context,
+    ) -> Any:
+        thread = ThreadBody(body, partial(self._stopped_late, call.index))
+        try:
+            value = await run_inside(variables, thread.run)  # it runs in a copy of the context
+        except self._cancelled_class():
+            record.in_thread = thread.give_up()
+            if not thread.ended or record.in_thread:
+                raise
+            value = thread.result()  # it had ended before it was cut off
+        if inspect.isawaitable(value):  # a plain function that hands a coroutine on
+            return await run_inside(variables, lambda: value)
+        return value
+
+    def _args(self, call: CallPlan, tool: Tool) -> Any:
+        """The arguments as the body takes them: parsed, and nobody else's."""
         args = call.parsed
         if args is None:
             args = tool.spec.parse(call.args) if tool.spec.parse else call.args
-        args = own_copy(args)
-        if tool.is_async:
-            return await stepped(variables, as_coroutine(partial(tool.call, args, context)))
-        thread = ThreadBody(
-            partial(tool.call, args, context),
-            partial(self._stopped_late, call.index),
-        )
-        try:
-            value = await stepped(variables, thread.run())  # it runs in a copy of the context
-        except self._cancelled_class():
-            record.in_thread = thread.give_up()
-            raise
-        if inspect.isawaitable(value):  # a plain function that hands a coroutine on
-            return await stepped(variables, as_coroutine(lambda: value))
-        return value
+        return own_copy(args)
 
     # ---- the end ----
 
@@ -170,14 +193,14 @@ class Execution:
         record.stopped = run.now()
         self._leave(record)
         if record.reported:
-            record.outcome = _with_late_end(record, outcome)
+            record.outcome = with_late_end(record.outcome, outcome, record.partial)
             self._give_back(run.scheduler.calls[index], record)
             run.log.add("call_stopped", record.stopped, index)
             run.scheduler.stopped(index, failed=True)
             run.body_stopped()
             return
         if run.abort_cause is not None and outcome.status != "aborted":
-            outcome = run.wording.after_abort(outcome)
+            outcome = run.wording.after_abort(outcome, record.partial)
         record.outcome = outcome
         record.settled = record.stopped
         if record.lease is not None:
@@ -211,8 +234,14 @@ class Execution:
         while self._turn_leases:
             self._run.locks.release(self._turn_leases.pop())
 
-    def _timed_out(self, call: CallPlan, record: CallRecord) -> None:
-        if record.stopped is None and not record.reported and record.scope is not None:
+    def _timed_out(self, call: CallPlan, record: CallRecord, blocked: float) -> None:
+        run = self._run
+        if record.stopped is not None or record.reported or record.scope is None:
+            return
+        if run.log.blocked > blocked:  # observers took a part of its time: it is given back
+            ends = partial(self._timed_out, call, record, run.log.blocked)
+            run.at(run.now() + run.log.blocked - blocked, ends)
+        else:
             self.report(call.index, timed_out(call, record.partial))
             record.scope.cancel()
 
@@ -222,6 +251,12 @@ class Execution:
         if scope.cancel_called:
             return self._run.wording.aborted(record.partial)
         return failed_outcome(RuntimeError(f"The tool was cancelled from within: {error!r}"))
+
+    def _raised(self, record: CallRecord, error: BaseException) -> Outcome:
+        if (pressed := first_of(error, KeyboardInterrupt)) is None:
+            return failed_outcome(error)
+        self._run.stopped_by(pressed, "by the keyboard")
+        return self._run.wording.aborted(record.partial)
 
     def _interrupted(self, index: int, asked: Interrupted) -> None:
         run = self._run
@@ -241,10 +276,19 @@ class Execution:
         """Runs in the thread of a body that was given up, when it ends at last."""
         run = self._run
         record = run.records[index]
-        if record.lease is not None:
-            run.locks.release(record.lease)
+        try:
+            if record.lease is not None:
+                run.locks.release(record.lease)
+        except BaseException as failure:  # noqa: BLE001  # of the store; this thread is no place
+            run.call_back(partial(run.broken, failure))
         outcome = outcome_of(value) if error is None else failed_outcome(error)
-        run.call_back(partial(self.ended, index, outcome))
+        run.call_back(partial(self._ended_late, index, outcome))
+
+    def _ended_late(self, index: int, outcome: Outcome) -> None:
+        try:
+            self.ended(index, outcome)
+        except BaseException as error:  # noqa: BLE001  # told when the run has ended
+            self._run.lost(index, error)
 
     def _leave(self, record: CallRecord) -> None:
         if record.context is not None:
@@ -265,8 +309,7 @@ class Execution:
         return self._cancelled
 
 
-def _with_late_end(record: CallRecord, late: Outcome) -> Outcome:
-    assert record.outcome is not None
-    if not late.ok:
-        return record.outcome
-    return replace(record.outcome, note=f"It ended later, with: {late.text[:500]}")
+def _enter_body(tool: Tool, args: Any, context: Context) -> Any:
+    """Runs in the body's own copy of the variables, as its first step."""
+    enter_context(context)
+    return tool.call(args, context)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolflow.errors import UsageError
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
+from toolflow.model.plan import PlanData
 from toolflow.model.turn import EMPTY
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.control import Control
@@ -34,6 +36,8 @@ class RunOptions:
         passed: Calls whose stop point counts no more.
         approved: Calls whose question was answered with yes.
         outcomes: Calls that have an outcome already, with whether the after-hook has run.
+        prepared: Calls whose before-hook has run.
+        asking: Calls whose body asked a person and has no answer yet, with the question.
         answers: Answers to interrupts, by the call's name, in the order asked.
         attempts: How often each call was entered before, by index.
         grace: Seconds that a body that was reported may take to stop before others stop waiting.
@@ -43,6 +47,9 @@ class RunOptions:
         messages: The transcript's snapshot for tools.
         reclassify: Classifies a call anew, with other arguments or tools.
         pinned: The toolbox and what it held when the outermost run began; for nested turns.
+
+    Raises:
+        UsageError: If a time is no number of seconds.
     """
 
     run: str = "run"
@@ -55,6 +62,8 @@ class RunOptions:
     passed: frozenset[int] = frozenset()
     approved: frozenset[int] = frozenset()
     outcomes: Mapping[int, tuple[Outcome, bool]] = field(default_factory=dict)
+    prepared: frozenset[int] = frozenset()
+    asking: Mapping[int, object] = field(default_factory=dict)
     answers: Mapping[str, Sequence[Any]] = EMPTY
     attempts: Mapping[int, int] = field(default_factory=dict)
     grace: float = 5.0
@@ -64,3 +73,33 @@ class RunOptions:
     messages: Sequence[Any] = ()
     reclassify: Reclassify | None = None
     pinned: tuple[Toolbox, Toolbox] | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("grace", self.grace), ("timeout", self.total)):
+            if value is not None and (type(value) not in {int, float} or not value >= 0):
+                raise UsageError(f"{name} is {value!r}. Use a number of seconds of at least 0.")
+
+
+def stops_of(plan: PlanData, stop_at: Iterable[str], *, step: bool = False) -> frozenset[int]:
+    """The calls before which a run stops.
+
+    Args:
+        plan: The plan.
+        stop_at: Names of calls.
+        step: Whether to stop before every call.
+
+    Returns:
+        Their indexes.
+
+    Raises:
+        UsageError: If a name is no call of the plan.
+    """
+    index = {call.name: call.index for call in plan.calls}
+    wanted = tuple(stop_at)
+    unknown = [name for name in wanted if name not in index]
+    if unknown:
+        raise UsageError(
+            f"stop_at names {unknown[0]!r}, which is no call of this plan. "
+            f"Its calls are {', '.join(index) or 'none'}."
+        )
+    return frozenset(index.values()) if step else frozenset(index[name] for name in wanted)

@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from toolflow.errors import InternalError
-from toolflow.model.outcome import Outcome
-
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
 
@@ -75,6 +72,4 @@ class Workers:
         try:
             await run.execution.run(index, scope)
         except BaseException as error:  # noqa: BLE001  # a bug of ours, told when the run has ended
-            run.broken(InternalError(f"Call {index} was lost: {error!r}."))
-            if run.records[index].stopped is None:
-                run.execution.ended(index, Outcome("outcome_unknown", error="Lost by toolflow."))
+            run.lost(index, error)

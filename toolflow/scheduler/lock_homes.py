@@ -17,7 +17,7 @@ comes from the queue outside, where it waits its turn.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from toolflow.scheduler.lock_owners import Owners, suffices
@@ -84,32 +84,36 @@ def find_homes(ticket: Ticket, owners: Owners, root: Scope) -> Homes:
         meeting = (held for owner in kin for held in owners.meeting(owner, key))
         _home_of_key(homes, _open_to(ticket, kin, meeting), root, key, write=write)
     for name, units in place.units.items():
-        holders = (held for owner in kin for held in owners.of(owner)[::-1])
+        holders = (held for owner in kin for held in owners.of(owner))
         rest = _from_boxes(homes, _open_to(ticket, kin, holders), name, units)
         if rest:
             homes.take(root, name, rest)
     return homes
 
 
-def _open_to(ticket: Ticket, kin: list[Hashable], held: Iterator[Ticket]) -> Iterator[Ticket]:
-    """Those tickets of ancestors inside which a ticket may queue.
+def _open_to(ticket: Ticket, kin: list[Hashable], held: Iterable[Ticket]) -> Iterator[Ticket]:
+    """Those tickets of ancestors inside which a ticket may queue, the innermost first.
+
+    Of two that meet, the one that was granted later is inside the other, whoever owns them now.
 
     Not the later ones, if it is granted itself and only takes another place; and not a lease that
     went over to an ancestor while it is still inside the ticket of a call that is none.
     """
-    for one in held:
+    for one in sorted(held, key=lambda one: one.fence, reverse=True):
         if not (ticket.granted and one.fence >= ticket.fence) and _within(one, kin):
             yield one
 
 
 def _within(ticket: Ticket, kin: list[Hashable]) -> bool:
-    todo = [ticket]
+    todo, seen = [ticket], {ticket}
     while todo:
         place = todo.pop().place
         for under in place.under if place is not None else ():
             if under.owner not in kin:
                 return False
-            todo.append(under)
+            if under not in seen:
+                seen.add(under)
+                todo.append(under)
     return True
 
 
@@ -130,7 +134,7 @@ def _home_of_key(
 
 
 def _from_boxes(homes: Homes, kin: Iterator[Ticket], name: str, units: int) -> int:
-    """Take units from what ancestors hold, nearest first; gives how many more are needed."""
+    """Take units from what ancestors hold, innermost first; gives how many more are needed."""
     passed: list[Ticket] = []
     for held in kin:
         box = 0 if held.place is None else held.place.units.get(name, 0)

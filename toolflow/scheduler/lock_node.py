@@ -209,9 +209,12 @@ class KeyNode(Node):
 
     def in_the_way(self, ticket: Ticket) -> Iterator[Ticket]:
         """What an entry that is not at the front waits for, holders first."""
-        value = ticket.standing().entries[self]
-        yield from self.conflicting(value)
-        for other in CONFLICTS[value]:
+        classes = CONFLICTS[ticket.standing().entries[self]]
+        if any(self.counts[other] for other in classes):
+            for holder, value in self.front.items():
+                if value in classes:
+                    yield holder
+        for other in classes:
             for earlier in self.lines.get(other, ()):
                 if earlier.number >= ticket.number:
                     break

@@ -91,13 +91,12 @@ class Owners:
             yield from self.of(owner)
 
     def meeting(self, owner: Hashable, key: str) -> list[Ticket]:
-        """The tickets of an owner with a key that meets the given one, newest first."""
+        """The tickets of an owner with a key that meets the given one."""
         held = self.held.get(owner)
         if held is None:
             return []
         near = held.near(key) if isinstance(held, Holdings) else (held,)
-        found = [ticket for ticket in near if any(keys_meet(mine, key) for mine in keys_of(ticket))]
-        return sorted(found, reverse=True)
+        return [ticket for ticket in near if any(keys_meet(mine, key) for mine in keys_of(ticket))]
 
 
 def keys_of(ticket: Ticket) -> dict[str, bool]:

@@ -31,7 +31,7 @@ class Queues:
         self._waiting: dict[Hashable, dict[Ticket, None]] = {}  # by owner
         self._below: dict[Hashable, dict[Ticket, None]] = {}  # the same, by owner and ancestors
         self._ready: list[Ticket] = []  # a heap
-        self._moved: set[Ticket] = set()
+        self._moved: list[tuple[int, Ticket]] = []  # a heap, by number descending
         self._failed: list[Ticket] = []
 
     # ---- standing in queues, and leaving them ----
@@ -108,7 +108,7 @@ class Queues:
         """Put a waiting ticket that was removed into the queues that are right for it now."""
         self._stand(ticket)
         if ticket.standing().pending:
-            self._moved.add(ticket)
+            heappush(self._moved, (-ticket.number, ticket))
         else:
             heappush(self._ready, ticket)
 
@@ -128,6 +128,7 @@ class Queues:
                 self._draw_in(ticket)
         for ticket in inner:
             if not ticket.granted and not ticket.done:
+                self._remove(ticket)  # it may have been drawn in by one of the others
                 self._stand_again(ticket)
 
     def _one_less(self, ticket: Ticket) -> None:
@@ -160,7 +161,7 @@ class Queues:
         changed: list[Ticket] = []
         while self._ready or self._moved:
             if not self._ready:
-                self._look_at(max(self._moved))
+                self._look_at(heappop(self._moved)[1])
                 continue
             ticket = heappop(self._ready)
             if ticket.granted or ticket.done or ticket.standing().pending:
@@ -176,7 +177,6 @@ class Queues:
         return changed
 
     def _look_at(self, ticket: Ticket) -> None:
-        self._moved.remove(ticket)
         if not (ticket.done or ticket.granted):
             error = self._lost(ticket) or self._circle(ticket)
             if error is not None:

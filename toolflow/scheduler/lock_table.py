@@ -13,6 +13,7 @@ In the queues, every operation costs a constant time per key and per ticket that
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from heapq import heappush
 
 from toolflow.model.keys import TREE
 from toolflow.model.turn import EMPTY
@@ -157,7 +158,8 @@ class LockTable(Queues):
         self._owners.add(ticket)
         self._draw_in(ticket)
         if self._waited_for(ticket):
-            self._moved.update(self._below.get(owner, ()))
+            for below in self._below.get(owner, ()):
+                heappush(self._moved, (-below.number, below))
         return self._settle()
 
     def poison(self, ticket: Ticket) -> list[Ticket]:
@@ -203,6 +205,7 @@ class LockTable(Queues):
             else:
                 ticket.done = True
                 self._remove(ticket)
+        # Only by a grant of this ticket can others have become free: those that wait below it.
         self.late += [other for other in self._settle() if other is not ticket]
         if error is not None:
             raise error

@@ -74,6 +74,11 @@ class Scheduler(Walk):
         """Calls that were reported while their body goes on, ascending."""
         return tuple(sorted(self._lingering))
 
+    @property
+    def prepared_calls(self) -> frozenset[int]:
+        """Calls whose before-hook is done and that have not ended."""
+        return frozenset(self._open)
+
     # ---- facts ----
 
     def begin(self) -> None:
@@ -151,10 +156,13 @@ class Scheduler(Walk):
         self._replace(index, call)
         if index == self.stop_point:
             self.stop_point = -1  # the cursor looks at it again
+        if self._exclusive[index] and phase in {READY, ACQUIRING}:
+            self._late.add(index)
+            for other in range(index + 1, len(self.calls)):
+                if self.phase[other] == ACQUIRING:
+                    self._say("cancel", other)  # it has a permit, but has not started: it waits
         if phase == ACQUIRING:
             self._say("cancel", index)
-            if self._exclusive[index]:
-                self._late.add(index)
         elif phase == READY:
             self._starts.retract(index)
             self.phase[index] = WAITING
@@ -245,7 +253,7 @@ class Scheduler(Walk):
     def halt(self) -> None:
         """Stop at the next place: what runs finishes, nothing starts, then the run pauses."""
         if not (self._halting or self._aborted or self._ended):
-            self._halting = True
+            self._halting = self._shut = True
             self._cancel(ACQUIRING)
         self._step()
 
@@ -253,7 +261,7 @@ class Scheduler(Walk):
         """Stop now: nothing starts, whatever is under way is cancelled. Idempotent."""
         if self._aborted or self._ended:
             return
-        self._aborted = True
+        self._aborted = self._shut = True
         self._asked.clear()
         self._cancel(PREPARING, ACQUIRING, RUNNING, HOOKING)
         for index, phase in enumerate(self.phase):
@@ -263,6 +271,6 @@ class Scheduler(Walk):
 
     def fail(self) -> None:
         """The driver is broken: nothing starts, what runs finishes, nothing is made up."""
-        self._broken = True
+        self._broken = self._shut = True
         self._cancel(PREPARING, ACQUIRING)
         self._step()

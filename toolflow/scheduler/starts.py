@@ -34,6 +34,11 @@ class StartQueue:
         self._taken: dict[int, Mapping[str, int]] = {}
 
     @property
+    def waiting(self) -> bool:
+        """Whether a call waits in the queue."""
+        return bool(self._queued)
+
+    @property
     def idle(self) -> bool:
         """Whether no permit is out."""
         return self._permits == self._pool
@@ -82,9 +87,15 @@ class StartQueue:
         self._permits -= 1
         return True
 
+    def give(self) -> None:
+        """Give a permit to a call that uses no resources, past the empty queue."""
+        self._permits -= 1
+
     def give_back(self, index: int) -> None:
         """Take a call's permit and share of resources back."""
         self._permits += 1
+        if not self._taken:
+            return
         for name, units in self._taken.pop(index, {}).items():
             if name in self._free:
                 self._free[name] += units

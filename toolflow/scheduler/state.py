@@ -43,6 +43,8 @@ class State:
         approved: Iterable[int] = (),
         settled: Mapping[int, bool] | None = None,
         failed: Iterable[int] = (),
+        prepared: Iterable[int] = (),
+        asking: Iterable[int] = (),
     ) -> None:
         self.calls: list[CallPlan] = list(plan.calls)
         self.phase: list[int] = [WAITING] * len(self.calls)
@@ -61,9 +63,7 @@ class State:
         self._low = 0  # every call before this one is done
         self._cursor = 0  # the next call to prepare
         self._holds: set[int] = set()  # calls with `stop: after` behind which nothing starts
-        self._late: set[int] = (
-            set()
-        )  # exclusive calls that the cursor has passed, until they are done
+        self._late: set[int] = set()  # exclusive calls that the cursor passed, until they are done
         self._open: set[int] = set()  # prepared calls that have not stopped
         self._changed: set[int] = set()  # open calls whose keys are not those of the plan
         self._split = 0  # the last barrier that was passed without running while others were open
@@ -74,7 +74,13 @@ class State:
         self._busy = 0  # calls for which something is under way that will report a fact
         self._skip_after = len(self.calls)  # calls behind this one are skipped
         self._halting = self._aborted = self._broken = self._ended = False
+        self._shut = False  # halting, aborted or broken: nothing starts
+        self._plain = [self._is_plain(call) for call in self.calls]
         self._restore(settled or {}, frozenset(failed))
+        self._open.update(prepared)
+        self._awaits = tuple(asking)  # calls that asked a person before, and have no answer yet
+        for index in self._awaits:
+            self._restore_asking(index)
 
     def _restore(self, settled: Mapping[int, bool], failed: AbstractSet[int]) -> None:
         for index, call in enumerate(self.calls):
@@ -84,6 +90,33 @@ class State:
             self._waits.free(index)
             if call.terms.on_error == "stop" and (index in failed or index not in settled):
                 self._skip_after = min(self._skip_after, index)
+
+    def _is_plain(self, call: CallPlan) -> bool:
+        """Whether nothing but edges and permits can keep a call from starting in its place.
+
+        Most calls of most turns are like that, and the walk has a short way for them.
+        """
+        terms = call.terms
+        return (
+            call.verdict.kind == "safe"
+            and call.ask is None
+            and terms.stop is None
+            and not terms.uses
+            and call.index not in self._stops
+            and not self._hooks
+        )
+
+    def _restore_asking(self, index: int) -> None:
+        """A call that waits for its answer keeps its place, and holds back what it held back."""
+        self.phase[index] = ASKING
+        self._open.add(index)
+        if self._exclusive[index]:
+            self._late.add(index)
+        if self.calls[index].terms.stop == "after" and self._pausable:
+            self._holds.add(index)
+
+    def _waits_for_person(self) -> bool:
+        return any(self.phase[index] == ASKING for index in self._awaits)
 
     # ---- what follows from a fact ----
 
@@ -171,6 +204,7 @@ class State:
     def _replace(self, index: int, call: CallPlan) -> None:
         """A call has changed: the edges that the plan has for its old keys count no more."""
         self.calls[index] = call
+        self._plain[index] = False
         self._exclusive[index] = self._exclusive[index] or call.verdict.kind == "exclusive"
         self._changed.add(index)
         for released in self._waits.free(index):

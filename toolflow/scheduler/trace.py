@@ -12,7 +12,7 @@ from typing import Any
 
 from toolflow.model.batch import CallPlan
 from toolflow.model.plan import PlanData
-from toolflow.model.recording import Fact, FactKind
+from toolflow.model.recording import Fact
 from toolflow.model.turn import EMPTY
 from toolflow.scheduler.scheduler import Scheduler
 
@@ -34,8 +34,12 @@ class TracedScheduler(Scheduler):
         passed: Iterable[int] = (),
         approved: Iterable[int] = (),
         settled: Mapping[int, bool] | None = None,
+        failed: Iterable[int] = (),
+        prepared: Iterable[int] = (),
+        asking: Iterable[int] = (),
     ) -> None:
         stops, passed, approved = sorted(stops), sorted(passed), sorted(approved)
+        failed, prepared, asking = sorted(failed), sorted(prepared), sorted(asking)
         super().__init__(
             plan,
             hooks=hooks,
@@ -45,6 +49,9 @@ class TracedScheduler(Scheduler):
             passed=passed,
             approved=approved,
             settled=settled,
+            failed=failed,
+            prepared=prepared,
+            asking=asking,
         )
         setup = {
             "hooks": hooks,
@@ -54,23 +61,29 @@ class TracedScheduler(Scheduler):
             "passed": tuple(passed),
             "approved": tuple(approved),
             "settled": dict(settled or {}),
+            "failed": tuple(failed),
+            "prepared": tuple(prepared),
+            "asking": tuple(asking),
         }
         self._setup = {name: value for name, value in setup.items() if value}
-        self._trace: list[tuple[FactKind, int, Mapping[str, Any]]] = []
+        # Kind, call and data of each fact, one behind the other: a tuple a fact would be one more
+        # object a call for the garbage collector to look at.
+        self._trace: list[Any] = []
 
     @property
     def facts(self) -> tuple[Fact, ...]:
         """All facts so far, in order. The first one is how the scheduler was set up."""
-        return (Fact("setup", -1, self._setup), *map(Fact._make, self._trace))
+        facts = zip(*[iter(self._trace)] * 3, strict=True)
+        return (Fact("setup", -1, self._setup), *map(Fact._make, facts))
 
     def snapshot(self) -> Callable[[], tuple[Fact, ...]]:
         """The facts so far, as a function that puts them together."""
-        count = len(self._trace) + 1
+        count = len(self._trace) // 3 + 1
         return lambda: self.facts[:count]
 
     def begin(self) -> None:
         """See `Scheduler.begin`."""
-        self._trace.append(("begin", -1, EMPTY))
+        self._trace += ("begin", -1, EMPTY)
         super().begin()
 
     def prepared(
@@ -80,72 +93,72 @@ class TracedScheduler(Scheduler):
         data: dict[str, Any] = {} if call is None else {"call": call}
         if ask_again:
             data["ask_again"] = True
-        self._trace.append(("prepared", index, data or EMPTY))
+        self._trace += ("prepared", index, data or EMPTY)
         super().prepared(index, call, ask_again=ask_again)
 
     def refused(self, index: int, *, hooked: bool = True) -> None:
         """See `Scheduler.refused`."""
-        self._trace.append(("refused", index, {"hooked": hooked}))
+        self._trace += ("refused", index, {"hooked": hooked})
         super().refused(index, hooked=hooked)
 
     def answered(self, index: int, *, approved: bool) -> None:
         """See `Scheduler.answered`."""
-        self._trace.append(("answered", index, {"approved": approved}))
+        self._trace += ("answered", index, {"approved": approved})
         super().answered(index, approved=approved)
 
     def changed(self, index: int, call: CallPlan) -> None:
         """See `Scheduler.changed`."""
-        self._trace.append(("changed", index, {"call": call}))
+        self._trace += ("changed", index, {"call": call})
         super().changed(index, call)
 
     def started(self, index: int) -> None:
         """See `Scheduler.started`."""
-        self._trace.append(("started", index, EMPTY))
+        self._trace += ("started", index, EMPTY)
         super().started(index)
 
     def gave_up(self, index: int) -> None:
         """See `Scheduler.gave_up`."""
-        self._trace.append(("gave_up", index, EMPTY))
+        self._trace += ("gave_up", index, EMPTY)
         super().gave_up(index)
 
     def reported(self, index: int, *, failed: bool = True) -> None:
         """See `Scheduler.reported`."""
-        self._trace.append(("reported", index, _FAILED if failed else _NOT_FAILED))
+        self._trace += ("reported", index, _FAILED if failed else _NOT_FAILED)
         super().reported(index, failed=failed)
 
     def stopped(self, index: int, *, failed: bool) -> None:
         """See `Scheduler.stopped`."""
-        self._trace.append(("stopped", index, _FAILED if failed else _NOT_FAILED))
+        self._trace += ("stopped", index, _FAILED if failed else _NOT_FAILED)
         super().stopped(index, failed=failed)
 
     def interrupted(self, index: int) -> None:
         """See `Scheduler.interrupted`."""
-        self._trace.append(("interrupted", index, EMPTY))
+        self._trace += ("interrupted", index, EMPTY)
         kept = len(self._trace)
         super().interrupted(index)
         del self._trace[kept:]  # it halts the run itself
 
     def after_done(self, index: int, *, failed: bool = False) -> None:
         """See `Scheduler.after_done`."""
-        self._trace.append(("after_done", index, _FAILED if failed else EMPTY))
+        self._trace += ("after_done", index, _FAILED if failed else EMPTY)
         super().after_done(index, failed=failed)
 
     def grace_over(self, index: int) -> None:
         """See `Scheduler.grace_over`."""
-        self._trace.append(("grace_over", index, EMPTY))
+        self._trace += ("grace_over", index, EMPTY)
         super().grace_over(index)
 
     def halt(self) -> None:
         """See `Scheduler.halt`."""
-        self._trace.append(("halt", -1, EMPTY))
+        self._trace += ("halt", -1, EMPTY)
         super().halt()
 
     def abort(self) -> None:
         """See `Scheduler.abort`."""
-        self._trace.append(("abort", -1, EMPTY))
+        self._trace += ("abort", -1, EMPTY)
         super().abort()
 
     def fail(self) -> None:
         """See `Scheduler.fail`."""
-        self._trace.append(("fail", -1, EMPTY))
+        self._trace += ("fail", -1, EMPTY)
         super().fail()

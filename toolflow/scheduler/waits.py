@@ -54,6 +54,8 @@ class Waits:
         Returns:
             The calls that wait for nothing any more, in no particular order.
         """
+        if not self._before:
+            return []
         if vertex in self._before:
             self._hand_on(vertex)
         released: list[int] = []

@@ -9,7 +9,6 @@ from toolflow.errors import InternalError
 from toolflow.scheduler.decisions import (
     ACQUIRING,
     AFTER,
-    ASKING,
     DONE,
     HOOKING,
     PREPARING,
@@ -31,14 +30,16 @@ class Walk(State):
     def _step(self) -> None:
         if self._ended:
             return
+        starts = self._starts
         more = True
         while more:
             self._advance_low()
             self._advance_cursor()
-            while self._dispatch():
+            while starts.waiting and self._dispatch():
                 self._advance_cursor()
-            more = self._give_up_waiting() or self._low_settled()
-        self._check_end()
+            more = (self._stuck and self._give_up_waiting()) or self._low_settled()
+        if not self._busy:
+            self._check_end()
 
     def _low_settled(self) -> bool:
         """Whether the earliest call that is not done settled during this step."""
@@ -83,7 +84,11 @@ class Walk(State):
             self._pass_holds()
         while self._cursor < count and self._may_prepare():
             index = self._cursor
-            if phase[index] != WAITING and phase[index] != ASKING:
+            if phase[index] == WAITING and self._plain[index] and not self._irregular():
+                self._cursor += 1
+                self._go_straight_on(index)
+                continue
+            if phase[index] != WAITING:
                 if self._exclusive[index] and self._open:
                     self._split = index
                 self._cursor += 1
@@ -101,10 +106,26 @@ class Walk(State):
             else:
                 self._go_on(index)
 
+    def _irregular(self) -> bool:
+        """Whether something has happened for which plain calls have to be looked at closely."""
+        return bool(self._changed or self._split or self._stuck)
+
+    def _go_straight_on(self, index: int) -> None:
+        """Start a plain call in its place; the same as `_go_on` and `_dispatch` would do."""
+        self._open.add(index)
+        if self._starts.waiting or self._waits.blocked(index):
+            self.phase[index] = READY
+            self._offer(index)
+        else:
+            self._starts.give()
+            self.phase[index] = ACQUIRING
+            self._busy += 1
+            self._say("start", index)
+
     def _may_prepare(self) -> bool:
-        if self._halting or self._aborted or self._broken or self.stop_point >= 0:
+        if self._shut or self.stop_point >= 0 or self._holds or self._late:
             return False
-        if self._holds or self._late or (self._approvals_first and self._asked):
+        if self._approvals_first and self._asked:
             return False
         if self._hooks and self._cursor and self.phase[self._cursor - 1] == PREPARING:
             return False
@@ -130,9 +151,9 @@ class Walk(State):
 
     def _give_up_waiting(self) -> bool:
         """Settle the earliest call that only bodies which never stop keep from starting."""
-        if not self._stuck or self._busy or self._asked or self._waited_for():
+        if self._busy or self._asked or self._waited_for() or self._shut:
             return False
-        if self._halting or self._aborted or self._broken:
+        if self._waits_for_person():
             return False
         for index in range(self._low, len(self.calls)):
             if 0 <= self.stop_point <= index:
@@ -151,18 +172,16 @@ class Walk(State):
         Returns:
             Whether one was taken from the queue, so that it is worth another look.
         """
-        if self._halting or self._aborted or self._broken:
+        if self._shut:
             return False
         index = self._starts.first()
         if index < 0 or (self._approvals_first and self._asked):
             return False
         if 0 <= self.stop_point <= index or (self._holds and index > min(self._holds)):
             return False
-        if self._late and index >= min(self._late):
-            if index not in self._late:
-                return False
-            if not self._alone(index):
-                return False
+        behind_barrier = self._late and index >= min(self._late)
+        if behind_barrier and not (index in self._late and self._alone(index)):
+            return False
         if self._starts.take():
             self.phase[index] = ACQUIRING
             self._busy += 1
@@ -174,7 +193,10 @@ class Walk(State):
             return
         if self._low == len(self.calls) or self._broken:
             self._end("finish")
-        elif self._halting or (self.stop_point >= 0 and not (self._asked or self._waited_for())):
+        elif self._halting or (
+            (self.stop_point >= 0 or self._waits_for_person())
+            and not (self._asked or self._waited_for())
+        ):
             self._end("pause")
         elif not (self._asked or self._lingering):
             raise InternalError(f"The run makes no progress at call {self._low}: {self.phase}.")

@@ -60,7 +60,6 @@ def test_every_call_that_needs_too_much_is_told_at_once() -> None:
         )
     assert [problem.message for problem in caught.value.problems] == [
         "Call 'a' (tool) uses 2 of the resource 'gpu', of which there are 1. Use at most 1.",
-        "Call 'b' (tool) uses 1 of the resource 'disk', which limits.resources does not name. It names: gpu.",  # noqa: E501 - one sentence
     ]
 
 

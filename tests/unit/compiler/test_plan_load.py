@@ -162,15 +162,19 @@ def test_a_file_is_named_in_its_problems(tmp_path: Path) -> None:
             "turn: turn-1\nlimits: {pool: 0}",
             "<plan>:3:16: limits.pool is 0. Use an integer of at least 1.",
         ),
-        (
-            "verdict: safe, reads: [s/**]",
-            "verdict: safe, uses: {gpu: 1}",
-            "<plan>:7:5: Call 'd' (read) uses 1 of the resource 'gpu', which limits.resources does not name. It names: none.",
-        ),
     ],
 )
 def test_each_mistake_is_told_in_its_place(old: str, new: str, problem: str) -> None:
     assert problem in told(edited((old, new)))
+
+
+def test_a_call_that_uses_more_than_there_is_is_told_in_its_place() -> None:
+    text = edited(
+        ("turn: turn-1", "turn: turn-1\nlimits: {resources: {gpu: 1}}"),
+        ("verdict: safe, reads: [s/**]", "verdict: safe, uses: {gpu: 2}"),
+    )
+    (problem,) = told(text)
+    assert problem.startswith("<plan>:8:5: Call 'd' (read) uses 2 of the resource 'gpu', of which")
 
 
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_text() -> None:

@@ -1,0 +1,86 @@
+"""From the report of a run to what a harness gets: messages, a committed turn, a checkpoint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolflow.compiler import Plan
+from toolflow.formats import write_turn
+from toolflow.model.outcome import Outcome
+from toolflow.model.turn import Call, Turn
+from toolflow.recording.checkpoint import Checkpoint, checkpoint_of
+from toolflow.recording.result import RunResult
+from toolflow.runtime.executor import Executor
+from toolflow.runtime.report import RunReport
+from toolflow.runtime.transcript import Transcript
+
+_UNKNOWN = Outcome("outcome_unknown")  # stands for results where only the message is wanted
+
+
+def stage_turn(transcript: Transcript, turn: Turn) -> tuple[Any, ...]:
+    """Stage a turn's assistant message before its run (spec 9.1).
+
+    Returns:
+        The snapshot that every call of the turn sees.
+    """
+    transcript.stage(write_turn(turn, [_UNKNOWN] * len(turn.calls))[0])
+    return transcript.snapshot()
+
+
+async def conclude(
+    executor: Executor,
+    plan: Plan,
+    turn: Turn,
+    report: RunReport,
+    transcript: Transcript | None,
+    *,
+    since: Checkpoint | None = None,
+) -> RunResult:
+    """Write the results of a run, commit the turn, deliver steering messages after it.
+
+    Args:
+        executor: The executor that ran, which tells the commit.
+        plan: What was run.
+        turn: The turn that it was made of.
+        report: What became of it.
+        transcript: Where the turn is committed, if anywhere.
+        since: The checkpoint that the run went on from, with what it had for the model.
+
+    Returns:
+        The result; of a paused run with a checkpoint and without messages.
+
+    Raises:
+        Exception: What the transcript's store raised.
+    """
+    texts, steering = report.extra, tuple(executor.options.control.take_messages())
+    if since is not None:
+        texts, steering = since.extra + texts, since.steering + steering
+    if report.status == "paused":
+        if transcript is not None:
+            transcript.discard()
+        checkpoint = checkpoint_of(plan, report, executor.options, extra=texts, steering=steering)
+        return RunResult(plan, turn, report, checkpoint=checkpoint)
+    outcomes = [outcome for outcome in report.outcomes if outcome is not None]
+    assistant, results = write_turn(turn, outcomes, texts=texts)
+    if transcript is not None:
+        transcript.stage(assistant)
+        transcript.stage_results(results)
+        await transcript.commit()
+    executor.tell_committed((*assistant, *results) if transcript is None else transcript.messages)
+    if transcript is not None and steering:
+        await transcript.append(steering)
+    return RunResult(
+        plan,
+        turn,
+        report,
+        assistant=tuple(assistant),
+        results=tuple(results),
+        steering=steering,
+        texts=texts,
+    )
+
+
+def plain_turn(plan: Plan) -> Turn:
+    """The turn of a plan that was loaded without its message."""
+    calls = tuple(Call(call.index, call.id, call.tool, call.args) for call in plan.calls)
+    return Turn(plan.turn_id, calls, message_id=plan.message_id, source=plan.source)
