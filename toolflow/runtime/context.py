@@ -10,6 +10,7 @@ from toolflow.locks.keyed_lock import Holding, inside
 from toolflow.model.batch import CallPlan
 from toolflow.model.event import Event
 from toolflow.model.turn import EMPTY
+from toolflow.runtime.bodies import own_copy
 
 if TYPE_CHECKING:
     from toolflow.runtime.approvals import Approver
@@ -155,9 +156,10 @@ class Context:
     def messages(self) -> Sequence[Any]:
         """What every call of this turn sees (spec 9.2).
 
-        The committed transcript and the turn's own message, never a sibling's result.
+        The committed transcript and the turn's own message, never a sibling's result; a copy, so
+        that what the body does to it reaches nobody.
         """
-        return self._surroundings.messages
+        return own_copy(tuple(self._surroundings.messages))  # type: ignore[no-any-return]  # a tuple
 
     @property
     def surroundings(self) -> Surroundings:
