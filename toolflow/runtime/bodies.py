@@ -13,7 +13,7 @@ import math
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from functools import partial
-from types import coroutine
+from types import CoroutineType, coroutine
 from typing import Any
 
 import anyio
@@ -24,9 +24,51 @@ _threads: RunVar[anyio.CapacityLimiter | None] = RunVar("toolflow_threads", None
 
 
 @coroutine
-def stepped(
-    context: contextvars.Context, body: Coroutine[Any, Any, Any]
+def run_inside(
+    context: contextvars.Context, start: Callable[[], Awaitable[Any]]
 ) -> Generator[Any, Any, Any]:
+    """Start something awaitable and await it, each step inside a context.
+
+    Args:
+        context: The context; its variables are changed by what runs, the caller's are not.
+        start: Called inside the context; gives what is awaited.
+
+    Returns:
+        What that gives.
+    """
+    run = context.run
+    try:
+        body, waited_for = run(_first_step, start)
+    except StopIteration as end:
+        return end.value
+    while True:
+        try:
+            sent = yield waited_for
+        except BaseException as error:  # noqa: BLE001  # passed on to the body, whatever it is
+            step = partial(body.throw, error)
+        else:
+            step = partial(body.send, sent)
+        try:
+            waited_for = run(step)
+        except StopIteration as end:
+            return end.value
+
+
+def _first_step(start: Callable[[], Awaitable[Any]]) -> tuple[Coroutine[Any, Any, Any], Any]:
+    try:
+        body = start()
+    except StopIteration as error:  # it is no coroutine that ends here
+        raise RuntimeError("The body raised StopIteration.") from error
+    if type(body) is not CoroutineType:
+        body = _awaiting(body)
+    return body, body.send(None)
+
+
+async def _awaiting(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
+
+
+def stepped(context: contextvars.Context, body: Coroutine[Any, Any, Any]) -> Awaitable[Any]:
     """Await a coroutine, running each of its steps inside a context.
 
     Args:
@@ -36,24 +78,7 @@ def stepped(
     Returns:
         What the coroutine returns.
     """
-    run = context.run
-    step: Callable[[], Any] = partial(body.send, None)
-    while True:
-        try:
-            waited_for = run(step)
-        except StopIteration as end:
-            return end.value
-        try:
-            sent = yield waited_for
-        except BaseException as error:  # noqa: BLE001  # passed on to the body, whatever it is
-            step = partial(body.throw, error)
-        else:
-            step = partial(body.send, sent)
-
-
-async def as_coroutine(function: Callable[[], Awaitable[Any]]) -> Any:
-    """Call a function and await what it gives, as a coroutine."""
-    return await function()
+    return run_inside(context, lambda: body)
 
 
 def own_copy(value: Any) -> Any:

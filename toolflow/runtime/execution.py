@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import inspect
-from collections.abc import Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,11 @@ from toolflow.errors import LockCycleError, LockLostError
 from toolflow.locks.protocol import Lease, LockRequest
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
-from toolflow.runtime.bodies import ThreadBody, as_coroutine, own_copy, stepped
+from toolflow.runtime.bodies import ThreadBody, own_copy, run_inside
 from toolflow.runtime.context import Context, Interrupted, enter_context
 from toolflow.runtime.record import CallRecord, timed_out
 from toolflow.runtime.results import failed_outcome, outcome_of
+from toolflow.runtime.tool import Tool
 
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
@@ -126,46 +127,62 @@ class Execution:
 
     # ---- the body ----
 
-    async def _body(self, call: CallPlan, record: CallRecord) -> Any:
+    def _body(self, call: CallPlan, record: CallRecord) -> Awaitable[Any]:
+        """The body with its hooks around it, to be awaited; the short way for most calls."""
         run, context = self._run, record.context
         assert context is not None
-        variables = run.base.copy()
-        variables.run(enter_context, context)
-        if not run.options.hooks.around:
-            return await self._plain_body(call, record, variables)
-
-        async def proceed() -> Any:  # what an around-hook sets, the body sees
-            return await self._plain_body(call, record, contextvars.copy_context())
-
-        wrapped = run.options.hooks.wrap(call, run.hooking.context(call.index), proceed)
-        return await stepped(variables, as_coroutine(wrapped))
-
-    async def _plain_body(
-        self, call: CallPlan, record: CallRecord, variables: contextvars.Context
-    ) -> Any:
-        context = record.context
-        assert context is not None
-        tool = self._run.tools.get(call.tool)
+        tool = run.tools.get(call.tool)
         if tool is None:
             raise LookupError(f"There is no tool {call.tool!r} to run.")
-        args = call.parsed
-        if args is None:
-            args = tool.spec.parse(call.args) if tool.spec.parse else call.args
-        args = own_copy(args)
+        variables = run.base.copy()
+        if run.options.hooks.around:
+            return self._wrapped_body(call, record, tool, variables)
+        args = self._args(call, tool)
         if tool.is_async:
-            return await stepped(variables, as_coroutine(partial(tool.call, args, context)))
-        thread = ThreadBody(
-            partial(tool.call, args, context),
-            partial(self._stopped_late, call.index),
-        )
+            return run_inside(variables, partial(_enter_body, tool, args, context))
+        variables.run(enter_context, context)
+        return self._thread_body(call, record, partial(tool.call, args, context), variables)
+
+    async def _wrapped_body(
+        self, call: CallPlan, record: CallRecord, tool: Tool, variables: contextvars.Context
+    ) -> Any:
+        run, context = self._run, record.context
+        assert context is not None
+        variables.run(enter_context, context)
+
+        async def proceed() -> Any:  # what an around-hook sets, the body sees
+            inner = contextvars.copy_context()
+            body = partial(tool.call, self._args(call, tool), context)
+            if tool.is_async:
+                return await run_inside(inner, body)
+            return await self._thread_body(call, record, body, inner)
+
+        hooks, hook_context = run.options.hooks, run.hooking.context(call.index)
+        return await run_inside(variables, hooks.wrap(call, hook_context, proceed))
+
+    async def _thread_body(
+        self,
+        call: CallPlan,
+        record: CallRecord,
+        body: Callable[[], Any],
+        variables: contextvars.Context,
+    ) -> Any:
+        thread = ThreadBody(body, partial(self._stopped_late, call.index))
         try:
-            value = await stepped(variables, thread.run())  # it runs in a copy of the context
+            value = await run_inside(variables, thread.run)  # it runs in a copy of the context
         except self._cancelled_class():
             record.in_thread = thread.give_up()
             raise
         if inspect.isawaitable(value):  # a plain function that hands a coroutine on
-            return await stepped(variables, as_coroutine(lambda: value))
+            return await run_inside(variables, lambda: value)
         return value
+
+    def _args(self, call: CallPlan, tool: Tool) -> Any:
+        """The arguments as the body takes them: parsed, and nobody else's."""
+        args = call.parsed
+        if args is None:
+            args = tool.spec.parse(call.args) if tool.spec.parse else call.args
+        return own_copy(args)
 
     # ---- the end ----
 
@@ -275,6 +292,12 @@ class Execution:
     def _cancelled_class(self) -> type[BaseException]:
         assert self._cancelled is not None
         return self._cancelled
+
+
+def _enter_body(tool: Tool, args: Any, context: Context) -> Any:
+    """Runs in the body's own copy of the variables, as its first step."""
+    enter_context(context)
+    return tool.call(args, context)
 
 
 def _with_late_end(record: CallRecord, late: Outcome) -> Outcome:
