@@ -103,6 +103,7 @@ class Context:
         attempt: 1, or how many times the body was entered with this one.
         partial: What `keep` was given last.
         alive: Whether the call still runs.
+        turns: How many nested turns its body has begun.
     """
 
     __slots__ = (
@@ -116,6 +117,7 @@ class Context:
         "name",
         "partial",
         "tool",
+        "turns",
     )
 
     def __init__(
@@ -128,6 +130,7 @@ class Context:
         self.attempt = attempt
         self.partial: Any = None
         self.alive = True
+        self.turns = 0
         self._call = call
         self._surroundings = surroundings
         self._asked = 0
