@@ -20,7 +20,6 @@ from toolflow.compiler.compile import resource_problems
 from toolflow.errors import CheckpointError
 from toolflow.formats import read_turn
 from toolflow.locks import default_store
-from toolflow.locks.keyed_lock import current_lineage
 from toolflow.locks.protocol import LockStore
 from toolflow.model.batch import CallPlan, Limits, Verdict
 from toolflow.model.outcome import Outcome
@@ -29,12 +28,12 @@ from toolflow.recording.checkpoint import Checkpoint
 from toolflow.recording.conclude import conclude, execute, plain_turn, stage_turn
 from toolflow.recording.result import RunResult
 from toolflow.runtime.approvals import Approver
-from toolflow.runtime.context import Context, current_context
+from toolflow.runtime.context import current_context
 from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 from toolflow.runtime.executor import Executor
-from toolflow.runtime.hooks import HookChain, Hooks
-from toolflow.runtime.nesting import nested_tools, parent_approver, run_name, sinks_of, source_of
+from toolflow.runtime.hooks import HookChain, Hooks, several
+from toolflow.runtime.nesting import nested_tools, options_around
 from toolflow.runtime.options import RunOptions, stops_of
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.runtime.transcript import Transcript
@@ -85,7 +84,7 @@ class Engine:
         self.policy: Policy = policy if isinstance(policy, Policy) else load_policy(policy)
         self.cwd = str(cwd) if cwd is not None else None
         self.locks = locks if locks is not None else default_store()
-        self.hooks = _several(hooks)
+        self.hooks = several(hooks)
         self.approver = approver
         self.grace = grace
         limits = self.policy.limits
@@ -155,21 +154,15 @@ class Engine:
             InternalError: If toolflow itself failed.
         """
         plan = plan if isinstance(plan, Plan) else self.plan(plan)
-        parent = current_context()
-        options = RunOptions(
-            run=run_name(parent),
-            hooks=HookChain((*self.hooks, *_several(hooks))),
-            approver=approver or parent_approver(parent) or self.approver,
-            sinks=sinks_of(on_event, parent),
-            control=control or Control(),
-            pausable=can_pause and parent is None,
+        around = {"on_event": on_event, "control": control, "can_pause": can_pause}
+        options = self._options(
+            hooks,
+            approver,
+            around,
             stops=stops_of(plan, stop_at, step=step),
-            grace=self.grace,
             total=timeout,
-            lineage=current_lineage(),
-            source=source_of(parent),
         )
-        return await self._run(plan, options, transcript, parent=parent)
+        return await self._run(plan, options, transcript)
 
     async def resume(
         self,
@@ -183,6 +176,8 @@ class Engine:
         control: Control | None = None,
         timeout: float | None = None,
         pool: int | None = None,
+        can_pause: bool = True,
+        stop_at: Iterable[str] = (),
         step: bool = False,
     ) -> RunResult:
         """Go on with a paused run, in this process or another one (spec 8.5).
@@ -192,14 +187,16 @@ class Engine:
         Args:
             checkpoint: Where it paused.
             answers: Answers by call name: to an approval ``True``, ``False`` or an `Answer`; to an
-                interrupt any value. Some or all; what is not answered is asked again.
+                interrupt any value. Some or all; what is not answered goes on waiting.
             transcript: As for `run`.
             hooks: As for `run`.
             approver: As for `run`.
             on_event: As for `run`.
             control: As for `run`.
-            timeout: Seconds for the rest of the run; the checkpoint's by default.
+            timeout: Seconds for the rest of the run; what is left of its limit by default.
             pool: How many calls run at once, instead of what the checkpoint says.
+            can_pause: As for `run`.
+            stop_at: As for `run`.
             step: Pause before the next call again.
 
         Returns:
@@ -207,28 +204,28 @@ class Engine:
 
         Raises:
             CheckpointError: If an answer is for a call that does not wait for one; nothing runs.
+            UsageError: As for `run`.
         """
         plan = checkpoint.plan
         if pool is not None:
             plan = replace(plan, limits=Limits(pool, plan.limits.resources))
         given = checkpoint.answered(answers or {})
-        options = RunOptions(
-            run=run_name(None),
-            hooks=HookChain((*self.hooks, *_several(hooks))),
-            approver=approver or self.approver,
-            sinks=sinks_of(on_event, None),
-            control=control or Control(),
-            pausable=True,
-            stops=stops_of(plan, (), step=step) | checkpoint.stops,
+        around = {"on_event": on_event, "control": control, "can_pause": can_pause}
+        options = self._options(
+            hooks,
+            approver,
+            around,
+            stops=stops_of(plan, stop_at, step=step) | checkpoint.stops,
             passed=given.passed,
             approved=given.approved,
             outcomes=given.outcomes,
             answers=given.answers,
             attempts=given.attempts,
-            grace=self.grace,
+            prepared=given.prepared,
+            asking=given.asking,
             total=timeout if timeout is not None else checkpoint.timeout,
         )
-        return await self._run(plan, options, transcript, extra=checkpoint.extra)
+        return await self._run(plan, options, transcript, since=checkpoint)
 
     async def call(
         self, tool: str, args: Mapping[str, Any] | None = None, **options: Any
@@ -268,16 +265,25 @@ class Engine:
 
     # ---- inside ----
 
+    def _options(
+        self,
+        hooks: Hooks | Sequence[Hooks],
+        approver: Approver | None,
+        around: dict[str, Any],
+        **more: Any,
+    ) -> RunOptions:
+        chain = HookChain((*self.hooks, *several(hooks)))
+        return options_around(chain, approver, self.approver, **around, grace=self.grace, **more)
+
     async def _run(
         self,
         plan: Plan,
         options: RunOptions,
         transcript: Transcript | None,
         *,
-        parent: Context | None = None,
-        extra: tuple[str, ...] = (),
+        since: Checkpoint | None = None,
     ) -> RunResult:
-        tools, pinned = nested_tools(self.tools, parent)
+        tools, pinned = nested_tools(self.tools, current_context())
         turn = plan.turn if plan.turn is not None else plain_turn(plan)
         if transcript is not None:
             options = replace(options, messages=stage_turn(transcript, turn))
@@ -287,7 +293,7 @@ class Engine:
         try:
             report = await execute(executor, transcript)
             with anyio.CancelScope(shield=True):  # what ran is kept, even if we are cancelled
-                result = await conclude(executor, plan, turn, report, transcript, extra=extra)
+                result = await conclude(executor, plan, turn, report, transcript, since=since)
         finally:
             executor.tell_end()
             executor.release_leases()
@@ -302,7 +308,3 @@ class Engine:
         for _, problem in resource_problems([fresh], self.limits):
             return replace(fresh, verdict=Verdict("settled", problem, status="failed"))
         return fresh
-
-
-def _several(hooks: Hooks | Sequence[Hooks]) -> tuple[Hooks, ...]:
-    return (hooks,) if isinstance(hooks, Hooks) else tuple(hooks)

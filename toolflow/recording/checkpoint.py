@@ -9,7 +9,7 @@ from typing import Any
 from toolflow.compiler import Plan, recompile
 from toolflow.errors import CheckpointError
 from toolflow.model.outcome import Outcome
-from toolflow.runtime.approvals import Answer, Question
+from toolflow.runtime.approvals import Answer, Question, call_digest
 from toolflow.runtime.options import RunOptions
 from toolflow.runtime.report import RunReport
 
@@ -23,6 +23,8 @@ class Given:
     passed: frozenset[int]
     answers: Mapping[str, tuple[Any, ...]]
     attempts: Mapping[int, int]
+    prepared: frozenset[int]
+    asking: Mapping[int, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,10 @@ class Checkpoint:
         attempts: How often each call was entered, by index.
         stops: Indexes of calls before which the run still stops.
         passed: Indexes of calls whose stop point counts no more.
-        timeout: The total limit of the run in seconds, or ``None``.
+        timeout: What is left of the run's total limit in seconds, or ``None``.
         extra: Texts of hooks for the model so far.
+        prepared: Indexes of calls whose before-hook has run; it does not run again.
+        steering: Messages that arrived meanwhile; they are delivered after the turn.
     """
 
     plan: Plan
@@ -52,6 +56,8 @@ class Checkpoint:
     passed: frozenset[int] = frozenset()
     timeout: float | None = None
     extra: tuple[str, ...] = ()
+    prepared: frozenset[int] = frozenset()
+    steering: tuple[Any, ...] = ()
 
     def answered(self, answers: Mapping[str, Any]) -> Given:
         """This checkpoint with answers.
@@ -72,11 +78,12 @@ class Checkpoint:
         replies = dict(self.answers)
         for name, answer in self._with_alike(answers).items():
             question = questions.get(name)
-            if question is None:
+            if question is None or name not in index:
                 waiting = ", ".join(questions) or "none"
                 raise CheckpointError(
                     f"There is an answer for {name!r}, which waits for none. Waiting: {waiting}."
                 )
+            self._check(question, index[name])
             if question.kind == "interrupt":
                 replies[name] = (*replies.get(name, ()), answer)
             elif (decision := _decision(name, answer)).approved:
@@ -85,7 +92,28 @@ class Checkpoint:
                 reason = f": {decision.reason}" if decision.reason else "."
                 outcome = Outcome("declined", error=f"Declined by the approver{reason}")
                 outcomes[index[name]] = (outcome, False)
-        return Given(outcomes, frozenset(approved), self.passed, replies, self.attempts)
+        return Given(
+            outcomes,
+            frozenset(approved),
+            self.passed,
+            replies,
+            self.attempts,
+            self.prepared,
+            {
+                index[question.call]: question.text
+                for question in self.questions
+                if question.kind == "interrupt" and question.call not in answers
+            },
+        )
+
+    def _check(self, question: Question, index: int) -> None:
+        """Refuse an approval that was asked for with another tool or other arguments."""
+        call = self.plan.calls[index]
+        if question.kind == "approval" and question.digest != call_digest(call):
+            raise CheckpointError(
+                f"The question of {call.name!r} was put for another tool or other arguments than "
+                "the plan has now. Resume without an answer to it, and it is put again."
+            )
 
     def _with_alike(self, answers: Mapping[str, Any]) -> Mapping[str, Any]:
         """The answers, and those that go for calls with the same tool and arguments as well."""
@@ -100,7 +128,12 @@ class Checkpoint:
 
 
 def checkpoint_of(
-    plan: Plan, report: RunReport, options: RunOptions, *, extra: tuple[str, ...] = ()
+    plan: Plan,
+    report: RunReport,
+    options: RunOptions,
+    *,
+    extra: tuple[str, ...] = (),
+    steering: tuple[Any, ...] = (),
 ) -> Checkpoint:
     """Make the checkpoint of a run that paused.
 
@@ -109,6 +142,7 @@ def checkpoint_of(
         report: What became of it so far.
         options: How it was run.
         extra: Texts of hooks for the model so far.
+        steering: Messages that arrived so far.
     """
     attempts = dict(options.attempts)
     for call in report.calls:
@@ -130,8 +164,10 @@ def checkpoint_of(
         attempts=attempts,
         stops=options.stops,
         passed=passed,
-        timeout=options.total,
+        timeout=None if options.total is None else max(0.0, options.total - report.seconds),
         extra=extra,
+        prepared=report.prepared,
+        steering=steering,
     )
 
 

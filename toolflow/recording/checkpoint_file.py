@@ -38,6 +38,8 @@ _FIELDS: Final = (
     "passed",
     "timeout",
     "extra",
+    "prepared",
+    "steering",
 )
 _QUESTION: Final = ("call", "kind", "text", "tool", "args", "digest")
 
@@ -69,6 +71,8 @@ def checkpoint_data(checkpoint: Checkpoint) -> dict[str, Any]:
         "stops": [names[index] for index in sorted(checkpoint.stops)],
         "passed": [names[index] for index in sorted(checkpoint.passed)],
         "extra": list(checkpoint.extra),
+        "prepared": [names[index] for index in sorted(checkpoint.prepared)],
+        "steering": list(checkpoint.steering),
         "turn": turn_data(recorded),
     }
     if checkpoint.timeout is not None:
@@ -148,6 +152,8 @@ def _read(reader: Reader) -> Checkpoint | None:
         _indexes(reader, data, "passed", names),
         _timeout(reader, data),
         tuple(text for _, text in reader.items(data, (), "extra", str)),
+        _indexes(reader, data, "prepared", names),
+        tuple(reader.field(data, (), "steering", list, [])),
     )
 
 

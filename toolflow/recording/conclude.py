@@ -8,7 +8,7 @@ from toolflow.compiler import Plan
 from toolflow.formats import write_turn
 from toolflow.model.outcome import Outcome
 from toolflow.model.turn import Call, Turn
-from toolflow.recording.checkpoint import checkpoint_of
+from toolflow.recording.checkpoint import Checkpoint, checkpoint_of
 from toolflow.recording.result import RunResult
 from toolflow.runtime.executor import Executor
 from toolflow.runtime.report import RunReport
@@ -51,7 +51,7 @@ async def conclude(
     report: RunReport,
     transcript: Transcript | None,
     *,
-    extra: tuple[str, ...] = (),
+    since: Checkpoint | None = None,
 ) -> RunResult:
     """Write the results of a run, commit the turn, deliver steering messages after it.
 
@@ -61,7 +61,7 @@ async def conclude(
         turn: The turn that it was made of.
         report: What became of it.
         transcript: Where the turn is committed, if anywhere.
-        extra: Texts of hooks for the model from before a pause.
+        since: Where the run went on from, if it had paused.
 
     Returns:
         The result; of a paused run with a checkpoint and without messages.
@@ -69,11 +69,14 @@ async def conclude(
     Raises:
         Exception: What the transcript's store raised.
     """
-    texts = extra + report.extra
+    texts, steering = report.extra, tuple(executor.options.control.take_messages())
+    if since is not None:
+        texts, steering = since.extra + texts, since.steering + steering
     if report.status == "paused":
         if transcript is not None:
             transcript.discard()
-        checkpoint = checkpoint_of(plan, report, executor.options, extra=texts)
+        options = executor.options
+        checkpoint = checkpoint_of(plan, report, options, extra=texts, steering=steering)
         return RunResult(plan, turn, report, checkpoint=checkpoint)
     outcomes = [outcome for outcome in report.outcomes if outcome is not None]
     assistant, results = write_turn(turn, outcomes, texts=texts)
@@ -82,7 +85,6 @@ async def conclude(
         transcript.stage_results(results)
         await transcript.commit()
     executor.tell_committed((*assistant, *results) if transcript is None else transcript.messages)
-    steering = executor.options.control.take_messages()
     if transcript is not None and steering:
         await transcript.append(steering)
     return RunResult(
@@ -91,7 +93,7 @@ async def conclude(
         report,
         assistant=tuple(assistant),
         results=tuple(results),
-        steering=tuple(steering),
+        steering=steering,
         texts=texts,
     )
 

@@ -214,5 +214,5 @@ def _settled_by_tool(call: CallPlan, alone: CallPlan | None) -> bool:
 def _may_have_changed(recorded: RecordedTurn) -> bool:
     """Whether the run began where a paused one with hooks had stopped."""
     setup = recorded.facts[0].data if recorded.facts and recorded.facts[0].kind == "setup" else {}
-    resumed = any(setup.get(name) for name in ("settled", "passed", "approved"))
+    resumed = any(setup.get(name) for name in ("settled", "passed", "approved", "prepared"))
     return resumed or bool(setup.get("hooks"))

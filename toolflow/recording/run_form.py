@@ -40,9 +40,12 @@ RUN_FIELDS: Final = (
     "passed",
     "approved",
     "settled",
+    "failed",
+    "prepared",
+    "asking",
 )
 _FLAGS: Final = ("hooks", "approver", "pausable")
-_LISTS: Final = ("stops", "passed", "approved")
+_LISTS: Final = ("stops", "passed", "approved", "failed", "prepared", "asking")
 _HEAD: Final = ("seq", "run", "turn", "message_id", "source")
 _FACT_DATA: Final[Mapping[str, tuple[str, ...]]] = {
     "prepared": ("call", "ask_again"),

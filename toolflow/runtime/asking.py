@@ -19,7 +19,8 @@ from toolflow.runtime.approvals import (
     call_digest,
     interrupt_of,
 )
-from toolflow.scheduler.decisions import DONE, PREPARING, READY, WAITING
+from toolflow.runtime.failure import brief
+from toolflow.scheduler.decisions import ASKING, DONE, PREPARING, READY, WAITING
 
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
@@ -60,6 +61,10 @@ class Asking:
                 self._putting = True
                 self._run.spawn(self._put)
 
+    def withdraw(self, index: int) -> None:
+        """An answer counts no more: the call is not the one that it was given for."""
+        self._approved.discard(index)
+
     def forget(self, index: int) -> None:
         """Take a question back."""
         record = self._run.records[index]
@@ -85,7 +90,7 @@ class Asking:
         found = []
         for call in self._run.scheduler.calls:
             index = call.index
-            if index in self._run.interrupts:
+            if self._run.scheduler.phase[index] == ASKING:
                 found.append(interrupt_of(call, self._run.interrupts[index]))
             elif (
                 call.ask is not None
@@ -119,8 +124,12 @@ class Asking:
             try:
                 given = run.options.approver(question)
                 answer = as_answer(await given if inspect.isawaitable(given) else given)
-            except Exception as error:  # noqa: BLE001  # an approver that fails approves nothing
-                answer = Answer(approved=False, reason=f"The approver failed: {error}")
+            except KeyboardInterrupt as error:
+                run.stopped_by(error, "by the keyboard")
+            except BaseException as error:  # an approver that fails approves nothing
+                if scope.cancel_called:
+                    raise
+                answer = Answer(approved=False, reason=f"The approver failed: {brief(error)}.")
         if record.asking is scope:
             record.asking = None
         if answer is not None and not scope.cancel_called:

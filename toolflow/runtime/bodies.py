@@ -115,7 +115,10 @@ class ThreadBody:
         self._on_late_stop = on_late_stop
         self._lock = threading.Lock()
         self._given_up = False
-        self._ended = False
+        self._begun = False
+        self.ended = False  # whether the function has returned or raised
+        self._value: Any = None
+        self._error: BaseException | None = None
 
     async def run(self) -> Any:
         """Run the function in a worker thread and wait for it.
@@ -126,34 +129,42 @@ class ThreadBody:
         Raises:
             BaseException: What it raises; or the event loop's cancellation, see `give_up`.
         """
-        run = to_thread.run_sync
-        (value,) = await run(self._work, abandon_on_cancel=True, limiter=_limiter())
-        return value
+        await to_thread.run_sync(self._work, abandon_on_cancel=True, limiter=_limiter())
+        return self.result()
 
     def give_up(self) -> bool:
         """Stop waiting for the function.
 
         Returns:
-            Whether it still runs; then ``on_late_stop`` is called when it ends.
+            Whether it runs; then ``on_late_stop`` is called when it ends. A function that no
+            thread has begun never will be.
         """
         with self._lock:
             self._given_up = True
-            return not self._ended
+            return self._begun and not self.ended
 
-    def _work(self) -> tuple[Any]:
-        value, error = None, None
+    def result(self) -> Any:
+        """What an ended function returned; or raise what it raised."""
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def _work(self) -> None:
+        # What the function gives is kept here, not handed through the loop: trio refuses
+        # coroutines, asyncio refuses some exceptions.
+        with self._lock:
+            self._begun = not self._given_up
+        if not self._begun:  # the loop may drop what no thread has begun: then none ever shall
+            return
         try:
-            value = self._function()
-        except BaseException as raised:
-            error = raised
-            raise
-        finally:
-            with self._lock:
-                self._ended = True
-                late = self._given_up
-            if late:
-                self._on_late_stop(value, error)
-        return (value,)  # bare, a coroutine would be refused by trio
+            self._value = self._function()
+        except BaseException as raised:  # noqa: BLE001  # raised in `result`, whatever it is
+            self._error = raised
+        with self._lock:
+            self.ended = True
+            late = self._given_up
+        if late:
+            self._on_late_stop(self._value, self._error)
 
 
 def _limiter() -> anyio.CapacityLimiter:

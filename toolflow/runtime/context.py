@@ -13,7 +13,9 @@ from toolflow.model.turn import EMPTY
 from toolflow.runtime.bodies import own_copy
 
 if TYPE_CHECKING:
+    from toolflow.model.plan import PlanData
     from toolflow.runtime.approvals import Approver
+    from toolflow.runtime.options import RunOptions
     from toolflow.runtime.toolbox import Toolbox
 
 
@@ -88,6 +90,21 @@ class Surroundings:
     def living(self, owners: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
         """Leave out of a lineage the calls around this run that have ended."""
         return owners if self.outer is None else self.outer.living(owners)
+
+
+def surroundings_of(plan: PlanData, options: RunOptions, tools: Toolbox) -> Surroundings:
+    """What all calls of a run of a plan share."""
+    return Surroundings(
+        turn=plan.turn_id,
+        run=options.run,
+        source=options.source,
+        messages=options.messages,
+        lineage=options.lineage,
+        answers=options.answers,
+        pausable=options.pausable,
+        approver=options.approver,
+        pinned=options.pinned or (tools, tools.snapshot()),
+    )
 
 
 class Context:

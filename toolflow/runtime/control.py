@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from toolflow.runtime.loops import Caller, loop_caller
+from toolflow.runtime.loops import Caller
 
 
 class Controlled(Protocol):
     """What a control acts on."""
+
+    call_back: Caller
 
     def halt(self) -> None:
         """Stop at the next possible place."""
@@ -22,20 +24,22 @@ class Control:
     """A handle on a run, callable from any thread, before, during and after it.
 
     Give one to `Engine.run`. Interrupt and abort may come at any moment, twice, or after the end
-    (spec 6.9): the first cause of an abort counts, an abort outranks an interrupt, and whatever
-    comes after the end does nothing.
+    (spec 6.9): the first cause of an abort counts, and an abort outranks an interrupt. After the
+    end nothing changes any more: an interrupt is forgotten, so that it does not stop the resumed
+    run; an abort holds for every further run that is given this control.
     """
 
     def __init__(self) -> None:
         self._run: Controlled | None = None
-        self._call: Caller | None = None
+        self._used = False
         self._interrupted = False
         self._abort_cause: str | None = None
         self._messages: list[Any] = []
 
     def interrupt(self) -> None:
         """Let running calls finish, start no further one, then pause."""
-        self._interrupted = True
+        if self._run is not None or not self._used:
+            self._interrupted = True
         self._tell(lambda run: run.halt())
 
     def abort(self, cause: str = "by the user") -> None:
@@ -64,7 +68,7 @@ class Control:
 
     def attach(self, run: Controlled) -> None:
         """A run begins: what was asked for before counts now."""
-        self._run, self._call = run, loop_caller()
+        self._run, self._used = run, True
         if self._abort_cause is not None:
             run.abort(self._abort_cause)
         elif self._interrupted:
@@ -72,10 +76,10 @@ class Control:
 
     def detach(self) -> None:
         """The run has ended."""
-        self._run = self._call = None
+        self._run = None
         self._interrupted = False
 
     def _tell(self, what: Callable[[Controlled], None]) -> None:
-        run, call = self._run, self._call
-        if run is not None and call is not None:
-            call(lambda: what(run))
+        run = self._run
+        if run is not None:
+            run.call_back(lambda: what(run))

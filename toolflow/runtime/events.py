@@ -42,6 +42,7 @@ class EventLog:
         self._facts: list[Any] = []
         self.observer_errors = 0
         self.clock: Callable[[], float] = float
+        self.pressed: Callable[[KeyboardInterrupt], object] = repr  # what ends the run
         self.blocked = 0.0  # seconds spent in observers
 
     def add(
@@ -65,7 +66,9 @@ class EventLog:
         for sink in self._sinks:
             try:
                 sink(event)
-            except Exception:  # noqa: BLE001  # an observer never changes an outcome
+            except KeyboardInterrupt as error:
+                self.pressed(error)
+            except BaseException:  # noqa: BLE001  # an observer never changes an outcome
                 self.observer_errors += 1
         self.blocked += self.clock() - begun
 

@@ -1,23 +1,22 @@
-"""From a permit to the end of a body: keys, the body itself, its timeout, its outcome."""
+"""From a permit to the end of a body: the body itself, its timeout, its outcome."""
 
 from __future__ import annotations
 
 import contextvars
 import inspect
-from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from toolflow.errors import LockCycleError, LockLostError
-from toolflow.locks.protocol import Lease, LockRequest
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
 from toolflow.runtime.bodies import ThreadBody, own_copy, run_inside
 from toolflow.runtime.context import Context, Interrupted, enter_context
-from toolflow.runtime.record import CallRecord, timed_out
+from toolflow.runtime.failure import first_of
+from toolflow.runtime.held import Held
+from toolflow.runtime.record import CallRecord, timed_out, with_late_end
 from toolflow.runtime.results import failed_outcome, outcome_of
 from toolflow.runtime.tool import Tool
 
@@ -34,8 +33,8 @@ class Execution:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._turn_leases: list[Lease] = []
-        self._cancelled: type[BaseException] | None = None
+        self._held = Held(run)
+        self.release_turn = self._held.release_turn
 
     async def run(self, index: int, scope: anyio.CancelScope) -> None:
         """Run a call that has a permit.
@@ -44,67 +43,32 @@ class Execution:
             index: The call.
             scope: What cancels its wait and its body.
         """
-        if self._cancelled is None:
-            self._cancelled = anyio.get_cancelled_exc_class()
         run = self._run
         call, record = run.scheduler.calls[index], run.records[index]
         record.scope = scope
         if run.live.settled(index):
             return
-        if (call.reads or call.writes or call.terms.uses) and not await self._acquire(call, record):
+        if (call.reads or call.writes or call.terms.uses) and not await self._held.take(
+            call, record
+        ):
             return
         self._enter(call, record)
         try:
             outcome = outcome_of(await self._body(call, record))
-        except Interrupted as asked:
-            self._interrupted(index, asked)
-            return
-        except self._cancelled as error:
+        except anyio.get_cancelled_exc_class() as error:
             outcome = self._cut_off(record, error, scope)
-        except KeyboardInterrupt as error:
-            run.pending_error = error
-            outcome = run.wording.aborted(record.partial)
-            run.abort("by the keyboard")
         except BaseException as error:  # noqa: BLE001  # whatever a tool raises is its failure
-            outcome = failed_outcome(error)
+            if (asked := first_of(error, Interrupted)) is not None:
+                await run.workers.all_begun()
+                self._interrupted(index, asked)
+                return
+            outcome = self._raised(record, error)
         if record.in_thread:  # given up, whatever an around-hook made of that; it tells its end
             self.report(index, outcome)
         else:
             self.ended(index, outcome)
 
     # ---- before the body ----
-
-    async def _acquire(self, call: CallPlan, record: CallRecord) -> bool:
-        run = self._run
-        request = LockRequest(
-            owner=self._owner(call.index),
-            reads=call.reads or (),
-            writes=call.writes or (),
-            ancestors=((run.options.run,), *run.surroundings.living(run.options.lineage)),
-            uses=call.terms.uses,
-            capacities=run.plan.limits.resources,
-            label=call.name,
-        )
-        record.queued = run.now()
-        try:
-            record.lease = run.locks.acquire_nowait(request)
-            if record.lease is None:
-                record.lease = await run.locks.acquire(
-                    request, on_wait=lambda what: run.note("call_queued", call.index, waits=what)
-                )
-        except self._cancelled_class():
-            run.live.gave_up(call.index)
-        except (LockCycleError, LockLostError) as error:
-            status = "lock_cycle" if isinstance(error, LockCycleError) else "held"
-            run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)  # type: ignore[arg-type]
-        else:
-            if not run.live.doomed(call.index):
-                record.granted = run.now()
-                return True
-            run.locks.release(record.lease)
-            run.live.settled(call.index)
-        run.pump()
-        return False
 
     def _enter(self, call: CallPlan, record: CallRecord) -> None:
         run = self._run
@@ -121,9 +85,6 @@ class Execution:
             lease.fence if lease is not None else None,
             run.options.attempts.get(call.index, 0) + 1,
         )
-
-    def _owner(self, index: int) -> Hashable:
-        return (self._run.options.run, index)
 
     # ---- the body ----
 
@@ -170,9 +131,11 @@ class Execution:
         thread = ThreadBody(body, partial(self._stopped_late, call.index))
         try:
             value = await run_inside(variables, thread.run)  # it runs in a copy of the context
-        except self._cancelled_class():
+        except anyio.get_cancelled_exc_class():
             record.in_thread = thread.give_up()
-            raise
+            if not thread.ended or record.in_thread:
+                raise
+            value = thread.result()  # it had ended before it was cut off
         if inspect.isawaitable(value):  # a plain function that hands a coroutine on
             return await run_inside(variables, lambda: value)
         return value
@@ -193,18 +156,18 @@ class Execution:
         record.stopped = run.now()
         self._leave(record)
         if record.reported:
-            record.outcome = _with_late_end(record, outcome)
-            self._give_back(run.scheduler.calls[index], record)
+            record.outcome = with_late_end(record.outcome, outcome, record.partial)
+            self._held.give_back(run.scheduler.calls[index], record)
             run.log.add("call_stopped", record.stopped, index)
             run.scheduler.stopped(index, failed=True)
             run.body_stopped()
             return
         if run.abort_cause is not None and outcome.status != "aborted":
-            outcome = run.wording.after_abort(outcome)
+            outcome = run.wording.after_abort(outcome, record.partial)
         record.outcome = outcome
         record.settled = record.stopped
         if record.lease is not None:
-            self._give_back(run.scheduler.calls[index], record)
+            self._held.give_back(run.scheduler.calls[index], record)
         if run.options.hooks:  # the settled event comes later: its after-hook sees it first
             run.log.add("call_stopped", record.stopped, index)
         run.scheduler.stopped(index, failed=outcome.status != "ok")
@@ -229,11 +192,6 @@ class Execution:
         """A body was cancelled by an abort and has not stopped: report it without waiting on."""
         self.report(index, self._run.wording.aborted(self._run.records[index].partial))
 
-    def release_turn(self) -> None:
-        """Give back the keys that calls of this turn held for the whole turn."""
-        while self._turn_leases:
-            self._run.locks.release(self._turn_leases.pop())
-
     def _timed_out(self, call: CallPlan, record: CallRecord, blocked: float) -> None:
         run = self._run
         if record.stopped is not None or record.reported or record.scope is None:
@@ -252,6 +210,12 @@ class Execution:
             return self._run.wording.aborted(record.partial)
         return failed_outcome(RuntimeError(f"The tool was cancelled from within: {error!r}"))
 
+    def _raised(self, record: CallRecord, error: BaseException) -> Outcome:
+        if (pressed := first_of(error, KeyboardInterrupt)) is None:
+            return failed_outcome(error)
+        self._run.stopped_by(pressed, "by the keyboard")
+        return self._run.wording.aborted(record.partial)
+
     def _interrupted(self, index: int, asked: Interrupted) -> None:
         run = self._run
         record = run.records[index]
@@ -260,7 +224,7 @@ class Execution:
             return
         record.stopped = run.now()
         self._leave(record)
-        self._give_back(run.scheduler.calls[index], record)
+        self._held.give_back(run.scheduler.calls[index], record)
         run.interrupts[index] = asked.question
         run.note("question_asked", index, question=asked.question)
         run.scheduler.interrupted(index)
@@ -270,38 +234,26 @@ class Execution:
         """Runs in the thread of a body that was given up, when it ends at last."""
         run = self._run
         record = run.records[index]
-        if record.lease is not None:
-            run.locks.release(record.lease)
+        try:
+            if record.lease is not None:
+                run.locks.release(record.lease)
+        except BaseException as failure:  # noqa: BLE001  # of the store; this thread is no place
+            run.call_back(partial(run.broken, failure))
         outcome = outcome_of(value) if error is None else failed_outcome(error)
-        run.call_back(partial(self.ended, index, outcome))
+        run.call_back(partial(self._ended_late, index, outcome))
+
+    def _ended_late(self, index: int, outcome: Outcome) -> None:
+        try:
+            self.ended(index, outcome)
+        except BaseException as error:  # noqa: BLE001  # told when the run has ended
+            self._run.lost(index, error)
 
     def _leave(self, record: CallRecord) -> None:
         if record.context is not None:
             record.context.alive = False
-
-    def _give_back(self, call: CallPlan, record: CallRecord) -> None:
-        lease = record.lease
-        if lease is None:
-            return
-        if call.terms.hold == "call":
-            self._run.locks.release(lease)
-        else:
-            self._run.locks.hand_over(lease, (self._run.options.run,))
-            self._turn_leases.append(lease)
-
-    def _cancelled_class(self) -> type[BaseException]:
-        assert self._cancelled is not None
-        return self._cancelled
 
 
 def _enter_body(tool: Tool, args: Any, context: Context) -> Any:
     """Runs in the body's own copy of the variables, as its first step."""
     enter_context(context)
     return tool.call(args, context)
-
-
-def _with_late_end(record: CallRecord, late: Outcome) -> Outcome:
-    assert record.outcome is not None
-    if not late.ok:
-        return record.outcome
-    return replace(record.outcome, note=f"It ended later, with: {late.text[:500]}")

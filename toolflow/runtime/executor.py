@@ -12,11 +12,13 @@ every call gets its outcome, and only then does the cancellation go on its way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import anyio
 
+from toolflow.model.event import Event
 from toolflow.runtime.loops import loop_caller, loop_clock
 from toolflow.runtime.record import settled_outcome
 from toolflow.runtime.report import RunReport, report_of
@@ -48,10 +50,10 @@ class Executor(Run):
         self.clock = loop_clock()
         self._begun = self.clock()
         self.log.clock = self.clock
-        self._end, self._quiet = anyio.Event(), anyio.Event()
-        self.call_back = loop_caller()
+        self.log.pressed = partial(self.stopped_by, cause="by the keyboard")
+        self.call_back = loop_caller(self.mail.deliver)
         if self.log.watched:
-            self.surroundings.relay = self.relay
+            self.surroundings.relay = self._relay()
         try:
             async with anyio.create_task_group() as self._tasks:
                 self._watch = Watchdog(self._tasks, self.clock)
@@ -61,11 +63,16 @@ class Executor(Run):
                 finally:
                     self._close()
         except BaseException as error:  # noqa: BLE001  # a cancellation; the caller raises it
-            self.pending_error = error
+            self.stopped_by(error, "by cancellation")
         if self._error is not None:
             raise self._error
         self._tell_the_rest()
         return report_of(self, self._ended)
+
+    def _relay(self) -> Callable[[Event], None]:
+        """What shows events of nested turns, which may run in other threads, to the observers."""
+        call = loop_caller()
+        return lambda event: call(partial(self.log.show, event))
 
     def _begin(self) -> None:
         if self.records:  # an empty turn is over before it has begun, and says nothing
@@ -88,24 +95,24 @@ class Executor(Run):
         self.pump()
 
     async def _until_end(self) -> None:
+        """Wait for the end, and for bodies that were reported, each for its grace at the most."""
         try:
-            await self._end.wait()
-        except BaseException:
-            self.abort("by cancellation")
+            await self.mail.until(self._over)
+        except BaseException as error:
+            pressed = isinstance(error, KeyboardInterrupt)
+            self.stopped_by(error, "by the keyboard" if pressed else "by cancellation")
             with anyio.CancelScope(shield=True):
-                await self._end.wait()
-                await self._until_quiet()
+                await self.mail.until(self._over)
             raise
-        await self._until_quiet()
 
-    async def _until_quiet(self) -> None:
-        """Wait for bodies that were reported, each for its grace time at the most."""
-        while any(not self.records[index].graced for index in self.scheduler.lingering):
-            await self._quiet.wait()
-            self._quiet = anyio.Event()
+    def _over(self) -> bool:
+        return bool(self._ended) and all(
+            self.records[index].graced for index in self.scheduler.lingering
+        )
 
     def _close(self) -> None:
         self.options.control.detach()
+        self.mail.close()
         self._watch.close()
         self.hooking.close()
         self.asking.close()

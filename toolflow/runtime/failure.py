@@ -6,6 +6,10 @@ Exceptions come from tools that toolflow knows nothing of: their text may be emp
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+E = TypeVar("E", bound=BaseException)
+
 _SHOWN = 10  # exceptions of a group that are told
 _BRIEF = 300  # characters
 _NOTES = 5  # notes of an exception that are told
@@ -40,6 +44,11 @@ def brief(error: BaseException) -> str:
     """The same on one line, without a full stop, for use inside a sentence."""
     text = " ".join(describe(error).split()).rstrip(".")
     return text if len(text) <= _BRIEF else text[: _BRIEF - 3] + "..."
+
+
+def first_of(error: BaseException, kind: type[E]) -> E | None:
+    """The first exception of a kind: the given one, or one inside it if it is a group."""
+    return next((leaf for leaf in _leaves(error) if isinstance(leaf, kind)), None)
 
 
 def _leaves(error: BaseException) -> list[BaseException]:

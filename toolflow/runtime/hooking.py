@@ -86,8 +86,7 @@ class HookRunner:
                 await (self._before(index) if kind == "prepare" else self._after(index))
                 done = True
             except KeyboardInterrupt as error:
-                self._run.pending_error = error
-                self._run.abort("by the keyboard")
+                self._run.stopped_by(error, "by the keyboard")
             except Exception as error:  # noqa: BLE001  # a bug of ours; hooks' own are caught below
                 self._run.broken(error)
         self._now = self._scope = None
@@ -110,7 +109,8 @@ class HookRunner:
         try:
             hooks = run.options.hooks.before(call, self.context(index))
             answer = await stepped(run.base.copy(), hooks)
-        except Exception as error:  # noqa: BLE001  # a hook that raises fails its call only
+        except BaseException as error:  # noqa: BLE001  # a hook that raises fails its call
+            self._pass_on(error)
             run.refuse(index, _hook_failed("before", error), hooked=False)
             return
         if isinstance(answer, Deny):
@@ -121,6 +121,14 @@ class HookRunner:
         else:
             self._go_on_changed(call, answer)
 
+    def _pass_on(self, error: BaseException) -> None:
+        """Raise an error that is no failure of a hook: we cancelled it, or the keyboard did."""
+        cut = self._scope is not None and self._scope.cancel_called
+        if isinstance(error, KeyboardInterrupt) or (
+            cut and isinstance(error, anyio.get_cancelled_exc_class())
+        ):
+            raise error
+
     def _go_on_changed(self, call: CallPlan, answer: CallPlan) -> None:
         run = self._run
         fresh = run.reclassified(run.scheduler.calls[call.index], answer.args)
@@ -128,6 +136,8 @@ class HookRunner:
             run.refuse(call.index, settled_outcome(fresh), hooked=True)
             return
         ask_again = fresh.ask is not None and call_digest(fresh) != call_digest(call)
+        if ask_again:
+            run.asking.withdraw(call.index)
         run.live.prepared(call.index, fresh, ask_again=ask_again)
         run.pump()
 
@@ -140,7 +150,8 @@ class HookRunner:
             call = run.scheduler.calls[index]
             hooks = run.options.hooks.after(call, before, self.context(index))
             record.outcome = await stepped(run.base.copy(), hooks)
-        except Exception as error:  # noqa: BLE001  # a hook that raises fails its call only
+        except BaseException as error:  # noqa: BLE001  # a hook that raises fails its call
+            self._pass_on(error)
             record.outcome = _hook_failed("after", error)
             self.first_error = self.first_error or error
         record.hooked = True

@@ -4,32 +4,109 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
+from functools import partial
+
+import anyio
+import anyio.lowlevel
 
 Caller = Callable[[Callable[[], None]], None]
 
 
-def loop_caller() -> Caller:
+class Mailbox:
+    """Callbacks that a task is to run, and that task's wait for the end.
+
+    Args:
+        run: Runs a callback, and lets none of its errors out.
+    """
+
+    def __init__(self, run: Callable[[Callable[[], None]], None]) -> None:
+        self._run = run
+        self._inbox: deque[Callable[[], None]] = deque()
+        self._bell: anyio.Event | None = None
+        self._closed = False
+
+    def deliver(self, callback: Callable[[], None]) -> None:
+        """Leave a callback; called in the loop's thread, maybe outside of all tasks."""
+        if self._closed:  # nothing can start any more, so it needs no task
+            self._run(callback)
+        else:
+            self._inbox.append(callback)
+            self.ring()
+
+    def ring(self) -> None:
+        """Have the task look again whether its wait is over."""
+        if self._bell is not None:
+            self._bell.set()
+
+    async def until(self, over: Callable[[], bool]) -> None:
+        """Run what is delivered, until something holds.
+
+        Args:
+            over: Tells whether it holds; asked after every ring.
+        """
+        while True:
+            while self._inbox:
+                self._run(self._inbox.popleft())
+            if over():
+                await anyio.lowlevel.checkpoint()  # so that a cancellation is not overheard
+                return
+            self._bell = anyio.Event()
+            await self._bell.wait()
+
+    def close(self) -> None:
+        """Nobody waits any more: run what is left, and what comes at once."""
+        self._closed = True
+        while self._inbox:
+            self._run(self._inbox.popleft())
+
+
+def _at_once(callback: Callable[[], None]) -> None:
+    callback()
+
+
+def loop_caller(deliver: Callable[[Callable[[], None]], None] = _at_once) -> Caller:
     """A function that runs a callback in the event loop that runs now.
 
+    A callback may start tasks, and on asyncio that takes a task to do it from. So it is not enough
+    to be in the loop's thread: a signal handler and a timer of the loop are outside of all tasks.
+
+    Args:
+        deliver: Called in the loop's thread, maybe outside of all tasks, with a callback that a
+            task is to run. By default it is run right there.
+
     Returns:
-        A function, callable from any thread. In the loop's own thread it runs the callback at
-        once; from another thread the loop runs it soon; once the loop has ended the callback is
-        dropped, since nobody is left to care.
+        A function, callable from anywhere. In a task of the loop it runs the callback at once;
+        from elsewhere the callback is delivered soon; once the loop has ended it is dropped,
+        since nobody is left to care.
     """
     thread = threading.get_ident()
     from_elsewhere = _from_other_threads()
 
     def call(callback: Callable[[], None]) -> None:
-        if threading.get_ident() == thread:
+        if threading.get_ident() == thread and in_task():
             callback()
             return
         try:
-            from_elsewhere(callback)
+            from_elsewhere(partial(deliver, callback))
         except RuntimeError:  # asyncio: the loop is closed; trio: RunFinishedError is one too
             pass
 
     return call
+
+
+def in_task() -> bool:
+    """Whether a task of an event loop runs here."""
+    trio = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_task():
+        return True
+    import asyncio  # noqa: PLC0415  # only where a loop of it runs, so it is loaded anyway
+
+    try:
+        return asyncio.current_task() is not None
+    except RuntimeError:  # no loop runs here
+        return False
 
 
 def _from_other_threads() -> Callable[[Callable[[], None]], object]:

@@ -36,6 +36,8 @@ class RunOptions:
         passed: Calls whose stop point counts no more.
         approved: Calls whose question was answered with yes.
         outcomes: Calls that have an outcome already, with whether the after-hook has run.
+        prepared: Calls whose before-hook has run.
+        asking: Calls whose body asked a person and has no answer yet, with the question.
         answers: Answers to interrupts, by the call's name, in the order asked.
         attempts: How often each call was entered before, by index.
         grace: Seconds that a body that was reported may take to stop before others stop waiting.
@@ -45,6 +47,9 @@ class RunOptions:
         messages: The transcript's snapshot for tools.
         reclassify: Classifies a call anew, with other arguments or tools.
         pinned: The toolbox and what it held when the outermost run began; for nested turns.
+
+    Raises:
+        UsageError: If a time is no number of seconds.
     """
 
     run: str = "run"
@@ -57,6 +62,8 @@ class RunOptions:
     passed: frozenset[int] = frozenset()
     approved: frozenset[int] = frozenset()
     outcomes: Mapping[int, tuple[Outcome, bool]] = field(default_factory=dict)
+    prepared: frozenset[int] = frozenset()
+    asking: Mapping[int, object] = field(default_factory=dict)
     answers: Mapping[str, Sequence[Any]] = EMPTY
     attempts: Mapping[int, int] = field(default_factory=dict)
     grace: float = 5.0
@@ -66,6 +73,11 @@ class RunOptions:
     messages: Sequence[Any] = ()
     reclassify: Reclassify | None = None
     pinned: tuple[Toolbox, Toolbox] | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("grace", self.grace), ("timeout", self.total)):
+            if value is not None and (type(value) not in {int, float} or not value >= 0):
+                raise UsageError(f"{name} is {value!r}. Use a number of seconds of at least 0.")
 
 
 def stops_of(plan: PlanData, stop_at: Iterable[str], *, step: bool = False) -> frozenset[int]:

@@ -9,7 +9,7 @@ import anyio
 
 from toolflow.locks.protocol import Lease
 from toolflow.model.batch import CallPlan
-from toolflow.model.outcome import Outcome, Times
+from toolflow.model.outcome import Outcome, Status, Times
 from toolflow.runtime.approvals import Question
 from toolflow.runtime.context import Context
 from toolflow.runtime.hooks import HookContext
@@ -89,15 +89,40 @@ class Wording:
 
     def aborted(self, partial: Any = None) -> Outcome:
         """The outcome of a call that was running when the run was aborted."""
-        return Outcome("aborted", partial, error=f"Interrupted {self.abort}.")
+        return _cut_short("aborted", partial, f"Interrupted {self.abort}.")
 
-    def after_abort(self, outcome: Outcome) -> Outcome:
+    def after_abort(self, outcome: Outcome, partial: Any = None) -> Outcome:
         """What becomes of an outcome that arrives after the abort (spec 6.9)."""
         if not outcome.ok:
-            return replace(outcome, note="The run was aborted meanwhile.")
-        return replace(
-            self.aborted(), note=f"It succeeded after the abort, with: {outcome.text[:500]}"
-        )
+            return with_note(outcome, "The run was aborted meanwhile.")
+        late = f"It succeeded after the abort, with: {outcome.text[:500]}"
+        return with_note(self.aborted(partial), late)
+
+
+def with_note(outcome: Outcome, note: str) -> Outcome:
+    """An outcome with one more note."""
+    return replace(outcome, note=f"{outcome.note}\n{note}" if outcome.note else note)
+
+
+def _cut_short(status: Status, partial: Any, error: str) -> Outcome:
+    kept = outcome_of(partial)  # a body may keep anything, as it may return anything
+    return Outcome(status, kept.value, error, kept.images, kept.note)
+
+
+def with_late_end(reported: Outcome | None, late: Outcome, partial: Any) -> Outcome | None:
+    """An outcome that was reported while the body went on, now that it has ended.
+
+    What was told stays true; what the body still said and kept is added (spec 6.9).
+    """
+    if reported is None:
+        return None
+    if partial is not None and reported.value is None:
+        reported = replace(reported, value=outcome_of(partial).value)
+    if late.ok:
+        return with_note(reported, f"It ended later, with: {late.text[:500]}")
+    if late.status == "failed":
+        return replace(reported, error=f"{reported.error} It ended later, with: {late.error}")
+    return reported
 
 
 def timed_out(call: CallPlan, partial: Any = None) -> Outcome:
@@ -108,7 +133,7 @@ def timed_out(call: CallPlan, partial: Any = None) -> Outcome:
     limit = call.terms.timeout or 0.0
     harmless = call.verdict.kind == "safe" and call.writes == ()
     doubt = "" if harmless else " Whether it took effect is not known: look before you repeat it."
-    return Outcome("timed_out", partial, error=f"Timed out after {limit:g} s.{doubt}")
+    return _cut_short("timed_out", partial, f"Timed out after {limit:g} s.{doubt}")
 
 
 def settled_outcome(call: CallPlan) -> Outcome:

@@ -39,6 +39,8 @@ class RunReport:
         hook_error: The first error that an after-hook raised, or ``None``.
         observer_errors: How many times an observer raised.
         abort_cause: Why the run was aborted, or ``None``.
+        prepared: Indexes of calls whose before-hook is done and that have not ended.
+        seconds: How long the run took.
     """
 
     status: Literal["done", "paused", "aborted"]
@@ -56,6 +58,8 @@ class RunReport:
     hook_error: BaseException | None = None
     observer_errors: int = 0
     abort_cause: str | None = None
+    prepared: frozenset[int] = frozenset()
+    seconds: float = 0.0
 
     @cached_property
     def times(self) -> tuple[Times, ...]:
@@ -98,4 +102,6 @@ def report_of(run: Run, ended: str) -> RunReport:
         hook_error=run.hooking.first_error,
         observer_errors=run.log.observer_errors,
         abort_cause=run.abort_cause,
+        prepared=scheduler.prepared_calls if run.options.hooks else frozenset(),
+        seconds=run.now(),
     )

@@ -8,35 +8,36 @@ nest. `toolflow.runtime.executor` stands around it.
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import get_args
+from typing import Any, get_args
 
-import anyio
 from anyio.abc import TaskGroup
 
 from toolflow.locks.protocol import LockStore
 from toolflow.model.batch import CallPlan
-from toolflow.model.event import Event
 from toolflow.model.outcome import Outcome, Status
 from toolflow.model.plan import PlanData
 from toolflow.model.turn import EMPTY
 from toolflow.runtime.asking import Asking
-from toolflow.runtime.context import Surroundings
+from toolflow.runtime.context import surroundings_of
 from toolflow.runtime.events import EventLog
 from toolflow.runtime.execution import Execution
 from toolflow.runtime.hooking import HookRunner
 from toolflow.runtime.live import LiveTools
-from toolflow.runtime.loops import Caller
+from toolflow.runtime.loops import Caller, Mailbox
 from toolflow.runtime.options import RunOptions
 from toolflow.runtime.record import CallRecord, Wording
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.runtime.watchdog import Watchdog
 from toolflow.runtime.workers import Workers
 from toolflow.scheduler import Decision
-from toolflow.scheduler.decisions import ACQUIRING, DONE, HOOKING, PREPARING
+from toolflow.scheduler.decisions import ACQUIRING, DONE, HOOKING, PREPARING, RUNNING
 from toolflow.scheduler.trace import TracedScheduler
+
+MOMENT = 0.1  # seconds in which a cancelled body may end with words of its own
 
 _SETTLED = {status: {"status": status} for status in get_args(Status)}
 
@@ -69,6 +70,9 @@ class Run:
             passed=options.passed,
             approved=options.approved,
             settled={index: hooked for index, (_, hooked) in options.outcomes.items()},
+            failed=[index for index, (outcome, _) in options.outcomes.items() if not outcome.ok],
+            prepared=options.prepared,
+            asking=options.asking,
         )
         self.records = [CallRecord() for _ in plan.calls]
         names = [call.name for call in plan.calls]
@@ -82,28 +86,17 @@ class Run:
         self.execution = Execution(self)
         self.workers = Workers(self)
         self.live = LiveTools(self)
-        self.surroundings = Surroundings(
-            turn=plan.turn_id,
-            run=options.run,
-            source=options.source,
-            messages=options.messages,
-            lineage=options.lineage,
-            answers=options.answers,
-            pausable=options.pausable,
-            approver=options.approver,
-            pinned=options.pinned or (tools, tools.snapshot()),
-        )
+        self.surroundings = surroundings_of(plan, options, tools)
         self.base = contextvars.copy_context()
         self.clock: Callable[[], float] = float
-        self.interrupts: dict[int, object] = {}
+        self.interrupts = dict(options.asking)
         self._pumping = False
         self._ended = ""
         self._error: BaseException | None = None
         self.pending_error: BaseException | None = None
         self._tasks: TaskGroup
         self._watch: Watchdog
-        self._end: anyio.Event
-        self._quiet: anyio.Event
+        self.mail = Mailbox(self._guarded)
         self._begun = 0.0
         self.call_back: Caller
 
@@ -135,20 +128,22 @@ class Run:
 
     def at(self, when: float, callback: Callable[[], None]) -> None:
         """Call back at a time of the run, in seconds since it began."""
-        self._watch.at(self._begun + when, callback)
+        self._watch.at(self._begun + when, partial(self._guarded, callback))
+
+    def stopped_by(self, error: BaseException, cause: str) -> None:
+        """Abort, and have the caller raise an error at the end; a keyboard interrupt outranks."""
+        if not isinstance(self.pending_error, KeyboardInterrupt):
+            self.pending_error = error
+        self.abort(cause)
 
     def spawn(self, task: Callable[..., object], *args: object) -> None:
         """Start a task in the run's group."""
         # Whoever asks for it may be inside a body; the task belongs to the run.
         self.base.run(self._tasks.start_soon, task, *args)  # type: ignore[arg-type]  # async ones
 
-    async def started(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
+    async def started(self, task: Callable[..., Coroutine[Any, Any, Any]], *args: object) -> None:
         """Start a task in the run's group, and go on once it says that it has started."""
-        await self._tasks.start(task, *args)  # type: ignore[arg-type]  # async functions only
-
-    def relay(self, event: Event) -> None:
-        """Show an event of a nested turn, which may run in another thread, to the observers."""
-        self.call_back(partial(self.log.show, event))
+        await self._tasks.start(task, *args)
 
     def settle(self, index: int, outcome: Outcome) -> None:
         """Note the outcome of a call that did not run, and tell it."""
@@ -157,12 +152,7 @@ class Run:
         self.tell_settled(index)
 
     def tell_settled(self, index: int, at: float | None = None) -> None:
-        """Send the one settled event of a call.
-
-        Args:
-            index: The call.
-            at: The time of the run, where the caller knows it.
-        """
+        """Send the one settled event of a call, with the time of the run if it is known."""
         record = self.records[index]
         if record.told or record.outcome is None:
             return
@@ -202,6 +192,26 @@ class Run:
                 self._finish("finish")
         self.pump()
 
+    def lost(self, index: int, error: BaseException) -> None:
+        """Something of ours failed in the middle of a call; nothing is made up of the call."""
+        self.broken(error)
+        phase, record = self.scheduler.phase[index], self.records[index]
+        if record.lease is not None:
+            with suppress(BaseException):  # the store may be what failed
+                self.locks.release(record.lease)
+        if phase == ACQUIRING:
+            self.scheduler.gave_up(index)
+        elif phase == RUNNING or index in self.scheduler.lingering:
+            self.scheduler.stopped(index, failed=True)
+        self.mail.ring()
+        self.pump()
+
+    def _guarded(self, callback: Callable[[], None]) -> None:
+        try:
+            callback()
+        except BaseException as error:  # noqa: BLE001  # told when the run has ended
+            self.broken(error)
+
     # ---- decisions ----
 
     def pump(self) -> None:
@@ -230,7 +240,7 @@ class Run:
         elif kind == "settle":
             cause = self.scheduler.calls[decision.cause] if decision.cause >= 0 else None
             self.asking.forget(index)
-            self.settle(index, self.wording.settled(decision.status, cause))
+            self.settle(index, self._settled(index, decision.status, cause))
         elif kind in {"prepare", "after"}:
             self.hooking.add(kind, index)
         elif kind == "ask":
@@ -239,6 +249,12 @@ class Run:
             self.cancel(index)
         else:
             self._finish(kind)
+
+    def _settled(self, index: int, status: str, cause: CallPlan | None) -> Outcome:
+        record = self.records[index]
+        if status == "not_started" and (record.started is not None or index in self.interrupts):
+            return self.wording.aborted(record.partial)  # its body ran, and asked a person
+        return self.wording.settled(status, cause)
 
     def cancel(self, index: int) -> None:
         """End what is under way for a call: its hook, its wait, its body."""
@@ -251,19 +267,20 @@ class Run:
         elif record.scope is not None:
             record.scope.cancel()
             if phase != ACQUIRING:
-                self.at(self.now() + self.options.grace, partial(self.execution.overdue, index))
+                moment = min(MOMENT, self.options.grace)
+                self.at(self.now() + moment, partial(self.execution.overdue, index))
 
     def _finish(self, kind: str) -> None:
         if not self._ended:
             self._ended = kind
             self.asking.stop()
-            self._end.set()
+            self.mail.ring()
 
     # ---- the end of a body ----
 
     def body_stopped(self) -> None:
         """A body that had been reported has really ended."""
-        self._quiet.set()
+        self.mail.ring()
         self.pump()
 
     def grace_over(self, index: int) -> None:
@@ -274,7 +291,7 @@ class Run:
             if record.lease is not None:
                 self.locks.poison(record.lease)
             self.scheduler.grace_over(index)
-            self._quiet.set()
+            self.mail.ring()
             self.pump()
 
     def note(self, kind: str, index: int, **data: object) -> None:

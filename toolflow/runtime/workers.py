@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from toolflow.errors import InternalError
-from toolflow.model.outcome import Outcome
-
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
 
+_ROUNDS = 3  # turns of the event loop in which every woken or new task has run
 YIELD_EVERY = 32  # calls that a worker may run without giving others a chance
 
 
@@ -50,6 +48,18 @@ class Workers:
         self._queue.remove(index)
         return True
 
+    async def all_begun(self) -> None:
+        """Let workers begin the calls that were given to them in this moment.
+
+        Calls of a pool start together. So one that asks a person right away, without giving others
+        a turn, must not keep those from starting that were to start beside it.
+        """
+        with anyio.CancelScope(shield=True):
+            for _ in range(_ROUNDS):
+                if not self._queue:
+                    return
+                await anyio.lowlevel.checkpoint()
+
     def close(self) -> None:
         """End the tasks; those with a body end with it."""
         self._closed = True
@@ -75,6 +85,4 @@ class Workers:
         try:
             await run.execution.run(index, scope)
         except BaseException as error:  # noqa: BLE001  # a bug of ours, told when the run has ended
-            run.broken(InternalError(f"Call {index} was lost: {error!r}."))
-            if run.records[index].stopped is None:
-                run.execution.ended(index, Outcome("outcome_unknown", error="Lost by toolflow."))
+            run.lost(index, error)

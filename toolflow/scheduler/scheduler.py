@@ -74,6 +74,11 @@ class Scheduler(Walk):
         """Calls that were reported while their body goes on, ascending."""
         return tuple(sorted(self._lingering))
 
+    @property
+    def prepared_calls(self) -> frozenset[int]:
+        """Calls whose before-hook is done and that have not ended."""
+        return frozenset(self._open)
+
     # ---- facts ----
 
     def begin(self) -> None:

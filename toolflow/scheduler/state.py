@@ -43,6 +43,8 @@ class State:
         approved: Iterable[int] = (),
         settled: Mapping[int, bool] | None = None,
         failed: Iterable[int] = (),
+        prepared: Iterable[int] = (),
+        asking: Iterable[int] = (),
     ) -> None:
         self.calls: list[CallPlan] = list(plan.calls)
         self.phase: list[int] = [WAITING] * len(self.calls)
@@ -75,6 +77,10 @@ class State:
         self._shut = False  # halting, aborted or broken: nothing starts
         self._plain = [self._is_plain(call) for call in self.calls]
         self._restore(settled or {}, frozenset(failed))
+        self._open.update(prepared)
+        self._awaits = tuple(asking)  # calls that asked a person before, and have no answer yet
+        for index in self._awaits:
+            self._restore_asking(index)
 
     def _restore(self, settled: Mapping[int, bool], failed: AbstractSet[int]) -> None:
         for index, call in enumerate(self.calls):
@@ -99,6 +105,18 @@ class State:
             and call.index not in self._stops
             and not self._hooks
         )
+
+    def _restore_asking(self, index: int) -> None:
+        """A call that waits for its answer keeps its place, and holds back what it held back."""
+        self.phase[index] = ASKING
+        self._open.add(index)
+        if self._exclusive[index]:
+            self._late.add(index)
+        if self.calls[index].terms.stop == "after" and self._pausable:
+            self._holds.add(index)
+
+    def _waits_for_person(self) -> bool:
+        return any(self.phase[index] == ASKING for index in self._awaits)
 
     # ---- what follows from a fact ----
 

@@ -34,8 +34,12 @@ class TracedScheduler(Scheduler):
         passed: Iterable[int] = (),
         approved: Iterable[int] = (),
         settled: Mapping[int, bool] | None = None,
+        failed: Iterable[int] = (),
+        prepared: Iterable[int] = (),
+        asking: Iterable[int] = (),
     ) -> None:
         stops, passed, approved = sorted(stops), sorted(passed), sorted(approved)
+        failed, prepared, asking = sorted(failed), sorted(prepared), sorted(asking)
         super().__init__(
             plan,
             hooks=hooks,
@@ -45,6 +49,9 @@ class TracedScheduler(Scheduler):
             passed=passed,
             approved=approved,
             settled=settled,
+            failed=failed,
+            prepared=prepared,
+            asking=asking,
         )
         setup = {
             "hooks": hooks,
@@ -54,6 +61,9 @@ class TracedScheduler(Scheduler):
             "passed": tuple(passed),
             "approved": tuple(approved),
             "settled": dict(settled or {}),
+            "failed": tuple(failed),
+            "prepared": tuple(prepared),
+            "asking": tuple(asking),
         }
         self._setup = {name: value for name, value in setup.items() if value}
         # Kind, call and data of each fact, one behind the other: a tuple a fact would be one more

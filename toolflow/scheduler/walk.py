@@ -9,7 +9,6 @@ from toolflow.errors import InternalError
 from toolflow.scheduler.decisions import (
     ACQUIRING,
     AFTER,
-    ASKING,
     DONE,
     HOOKING,
     PREPARING,
@@ -89,7 +88,7 @@ class Walk(State):
                 self._cursor += 1
                 self._go_straight_on(index)
                 continue
-            if phase[index] != WAITING and phase[index] != ASKING:
+            if phase[index] != WAITING:
                 if self._exclusive[index] and self._open:
                     self._split = index
                 self._cursor += 1
@@ -154,6 +153,8 @@ class Walk(State):
         """Settle the earliest call that only bodies which never stop keep from starting."""
         if self._busy or self._asked or self._waited_for() or self._shut:
             return False
+        if self._waits_for_person():
+            return False
         for index in range(self._low, len(self.calls)):
             if 0 <= self.stop_point <= index:
                 return False
@@ -192,7 +193,10 @@ class Walk(State):
             return
         if self._low == len(self.calls) or self._broken:
             self._end("finish")
-        elif self._halting or (self.stop_point >= 0 and not (self._asked or self._waited_for())):
+        elif self._halting or (
+            (self.stop_point >= 0 or self._waits_for_person())
+            and not (self._asked or self._waited_for())
+        ):
             self._end("pause")
         elif not (self._asked or self._lingering):
             raise InternalError(f"The run makes no progress at call {self._low}: {self.phase}.")
