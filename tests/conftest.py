@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any
 
@@ -15,3 +16,17 @@ from toolflow.testing import run_virtual
 def run(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """Runs an async function in virtual time, once on each event loop."""
     return partial(run_virtual, backend=request.param)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """With ``TOOLFLOW_NO_SKIPS`` set, a skipped test fails: whatever it needs should be there."""
+    report = yield
+    if report.skipped and os.environ.get("TOOLFLOW_NO_SKIPS"):
+        report.outcome = "failed"
+        report.longrepr = (
+            f"{item.nodeid} was skipped, which counts as a failure here: {report.longrepr}"
+        )
+    return report

@@ -25,7 +25,7 @@ from toolflow.model.batch import CallPlan, Limits, Verdict
 from toolflow.model.outcome import Outcome
 from toolflow.model.turn import Call, Turn
 from toolflow.recording.checkpoint import Checkpoint
-from toolflow.recording.conclude import conclude, plain_turn, stage_turn
+from toolflow.recording.conclude import conclude, execute, plain_turn, stage_turn
 from toolflow.recording.result import RunResult
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.context import current_context
@@ -291,7 +291,7 @@ class Engine:
         options = replace(options, reclassify=reclassify, pinned=pinned)
         executor = Executor(plan, tools, self.locks, options)
         try:
-            report = await executor.run()
+            report = await execute(executor, transcript)
             with anyio.CancelScope(shield=True):  # what ran is kept, even if we are cancelled
                 result = await conclude(executor, plan, turn, report, transcript, since=since)
         finally:

@@ -4,8 +4,8 @@
     python tests/mutation/mutants.py NAME ...   # some of them
 
 Each mutant of ``mutants.txt`` is a change of one rule, as text, in a copy of the package; then the
-tests of the scheduler run against the copy, the quick ones first, until one fails. A mutant that no test notices
-survives, and then the exit code is 1: a rule is not tested.
+tests of the scheduler run against the copy, the quick ones first, until one fails. A mutant that no
+test notices survives, and then the exit code is 1: a rule is not tested.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent.parent
 QUICK = ("tests/unit/scheduler",)
 TESTS = (*QUICK, "tests/property/test_explorer.py", "tests/property/test_scheduler_machine.py")
-TIMEOUT = 900.0  # seconds; a mutant that makes the scheduler spin is noticed by that
+TIMEOUT = 400.0  # seconds; a mutant that makes the scheduler spin is noticed by that
 
 
 class Mutant(NamedTuple):

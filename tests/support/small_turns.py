@@ -43,6 +43,7 @@ KINDS: dict[str, Kind] = {
     "settled_stop": Kind("settled", terms=Terms(on_error="stop")),
     "ask": Kind(ask="?"),
     "ask_k": Kind(writes=(K,), ask="?"),
+    "ask_tree": Kind(writes=(TREE, J), ask="?"),
     "ask_stop": Kind(ask="?", terms=Terms(on_error="stop")),
     "ask_exclusive": Kind("exclusive", ask="?"),
     "stop_before": Kind(terms=Terms(stop="before")),

@@ -94,7 +94,7 @@ class Progress:
         elif live:
             from rich.text import Text  # noqa: PLC0415  # only for terminals
 
-            self._live.console.print(Text(harmless(text)))
+            self._live.console.print(Text(harmless(text)), soft_wrap=True)
 
     def _refresh(self) -> None:
         if self._live is not None:

@@ -27,6 +27,23 @@ def stage_turn(transcript: Transcript, turn: Turn) -> tuple[Any, ...]:
     return transcript.snapshot()
 
 
+async def execute(executor: Executor, transcript: Transcript | None) -> RunReport:
+    """Run what an executor has; where it fails itself, there are no results to commit.
+
+    Returns:
+        What became of every call.
+
+    Raises:
+        InternalError: If toolflow itself failed; the staged message is dropped.
+    """
+    try:
+        return await executor.run()
+    except BaseException:
+        if transcript is not None:
+            transcript.discard()
+        raise
+
+
 async def conclude(
     executor: Executor,
     plan: Plan,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,6 +24,7 @@ from toolflow.runtime.toolbox import Toolbox
 
 Pinned = tuple[Toolbox, Toolbox]
 _numbers = itertools.count(1)
+_counting = threading.Lock()
 
 
 def run_name(parent: Context | None) -> str:
@@ -32,10 +34,18 @@ def run_name(parent: Context | None) -> str:
 
 
 def source_of(parent: Context | None) -> str:
-    """``main``, or the path of parent calls."""
+    """``main``, or the path of parent calls, for a turn that begins now.
+
+    A body may run several turns, whose calls may have the same names; from the second turn on the
+    path ends in ``#2``, ``#3`` ..., so that each call inside a run is called like no other.
+    """
     if parent is None:
         return "main"
-    return parent.name if parent.source == "main" else f"{parent.source}/{parent.name}"
+    with _counting:  # a body may start turns from threads of its own
+        parent.turns += 1
+        number = parent.turns
+    name = parent.name if number == 1 else f"{parent.name}#{number}"
+    return name if parent.source == "main" else f"{parent.source}/{name}"
 
 
 def nested_tools(tools: Toolbox, parent: Context | None) -> tuple[Toolbox, Pinned | None]:

@@ -28,7 +28,7 @@ class Watchdog:
         self._count = 0
         self._sleeps_until = float("inf")
         self._earlier: anyio.Event | None = None
-        self._scope = anyio.CancelScope(shield=True)
+        self._scope: anyio.CancelScope | None = None
 
     def at(self, when: float, callback: Callable[[], None]) -> None:
         """Call back at a time of the event loop's clock.
@@ -41,18 +41,20 @@ class Watchdog:
         heappush(self._heap, (when, self._count, callback))
         if self._earlier is None:
             self._earlier = anyio.Event()
+            self._scope = anyio.CancelScope(shield=True)
             self._sleeps_until = when
-            self._tasks.start_soon(self._sleep)
+            self._tasks.start_soon(self._sleep, self._scope)
         elif when < self._sleeps_until:
             self._earlier.set()
 
     def close(self) -> None:
         """Forget everything and end."""
         self._heap.clear()
-        self._scope.cancel()
+        if self._scope is not None:
+            self._scope.cancel()
 
-    async def _sleep(self) -> None:
-        with self._scope:
+    async def _sleep(self, scope: anyio.CancelScope) -> None:
+        with scope:
             while True:
                 while self._heap and self._heap[0][0] <= self._clock():
                     heappop(self._heap)[2]()

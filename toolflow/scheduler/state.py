@@ -91,18 +91,6 @@ class State:
             if call.terms.on_error == "stop" and (index in failed or index not in settled):
                 self._skip_after = min(self._skip_after, index)
 
-    def _restore_asking(self, index: int) -> None:
-        """A call that waits for its answer keeps its place, and holds back what it held back."""
-        self.phase[index] = ASKING
-        self._open.add(index)
-        if self._exclusive[index]:
-            self._late.add(index)
-        if self.calls[index].terms.stop == "after" and self._pausable:
-            self._holds.add(index)
-
-    def _waits_for_person(self) -> bool:
-        return any(self.phase[index] == ASKING for index in self._awaits)
-
     def _is_plain(self, call: CallPlan) -> bool:
         """Whether nothing but edges and permits can keep a call from starting in its place.
 
@@ -117,6 +105,18 @@ class State:
             and call.index not in self._stops
             and not self._hooks
         )
+
+    def _restore_asking(self, index: int) -> None:
+        """A call that waits for its answer keeps its place, and holds back what it held back."""
+        self.phase[index] = ASKING
+        self._open.add(index)
+        if self._exclusive[index]:
+            self._late.add(index)
+        if self.calls[index].terms.stop == "after" and self._pausable:
+            self._holds.add(index)
+
+    def _waits_for_person(self) -> bool:
+        return any(self.phase[index] == ASKING for index in self._awaits)
 
     # ---- what follows from a fact ----
 

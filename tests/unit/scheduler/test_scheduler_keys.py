@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from small_turns import KINDS, Kind, call, plan_of
 
 from toolflow.model import CallPlan
@@ -125,3 +126,29 @@ def test_readers_on_both_sides_of_a_declined_writer_both_keep_the_next_writer_wa
     assert starts(scheduler) == []
     scheduler.stopped(0, failed=False)
     assert starts(scheduler) == [3]
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "waits"),
+    [
+        ("write_k", "write_k", True),
+        ("write_k", "read_k", True),
+        ("read_k", "write_k", True),
+        ("write_k", "write_tree", True),
+        ("write_tree", "read_k", True),
+        ("read_k", "read_k", False),
+        ("read_k", "read_tree", False),
+        ("write_k", "write_j", False),
+    ],
+)
+def test_who_meets_whom_when_edges_are_made_during_the_run(
+    first: str, last: str, waits: bool
+) -> None:
+    declined = begun(first, "ask_tree", last, approver=True)
+    declined.started(0)
+    declined.answered(1, approved=False)
+    assert starts(declined) == ([0] if waits else [0, 2])
+    changed = begun(first, "safe", hooks=True)
+    changed.prepared(0)
+    changed.prepared(1, call(1, KINDS[last]))
+    assert starts(changed) == ([0] if waits else [0, 1])
