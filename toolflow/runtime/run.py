@@ -232,6 +232,19 @@ class Run:
             self.broken(error)
         finally:
             self._pumping = False
+        if self._error is not None:
+            self._end_when_drained()
+
+    def _end_when_drained(self) -> None:
+        """After a failure of ours: end with the last body, whatever the scheduler still believes."""
+        if any(
+            r.started is not None and r.stopped is None and not r.reported for r in self.records
+        ):
+            return
+        for record in self.records:
+            if record.started is None and record.scope is not None:
+                record.scope.cancel()  # it waits for keys
+        self._finish("finish")
 
     def _carry_out(self, decision: Decision) -> None:
         kind, index = decision.kind, decision.call
