@@ -57,9 +57,7 @@ class CallRecord:
     @property
     def partial(self) -> Any:
         """What the body kept in case it is cut off."""
-        if self.context is None or self.context.partial is None:
-            return None
-        return outcome_of(self.context.partial).value
+        return self.context.partial if self.context is not None else None
 
 
 @dataclass(frozen=True, slots=True)
