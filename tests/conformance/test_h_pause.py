@@ -300,7 +300,7 @@ def test_c092_an_answer_for_a_call_that_waits_for_none_is_refused_and_nothing_ru
         engine = desk.engine()
         paused = await engine.run(turn("ask", "ask", "write"))
         before = (list(desk.log), paused.checkpoint)
-        with pytest.raises(CheckpointError, match=r"waits for none. Waiting: a, b"):
+        with pytest.raises(CheckpointError, match=r"waits for none\. Waiting: a, b"):
             await engine.resume(paused.checkpoint, answers)
         assert (desk.log, paused.checkpoint) == before
         return await engine.resume(paused.checkpoint, {"a": 1, "b": 2})
@@ -436,7 +436,7 @@ def test_an_answer_for_always_goes_for_equal_calls_of_the_turn(run):
     desk = Desk()
     calls = [("edit", {"key": "x"}), ("edit", {"key": "x"}), ("edit", {"key": "y"})]
     answers = {"a": Answer(approved=True, always=True)}
-    _paused, half = run(partial(resumed, desk.engine(policy=gated()), turn(*calls), answers))
+    _, half = run(partial(resumed, desk.engine(policy=gated()), turn(*calls), answers))
     assert statuses(half) == ["ok", "ok", None]
     assert asks(half) == [("c", "Edit y?")]
 

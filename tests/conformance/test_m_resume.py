@@ -50,7 +50,7 @@ MESSAGE = {
         for name, (tool, args) in zip(NAMES, CALLS, strict=True)
     ],
 }
-ANSWERS = {"interrupt": "blue", "approval": True}
+ANSWERS = {"Which colour?": "blue", "Which shade?": "light", "Publish?": True}
 
 
 class World:
@@ -73,7 +73,8 @@ class World:
         @tools.tool(safe=True)
         async def colour(ctx: Context) -> str:
             await anyio.sleep(1)
-            return ctx.interrupt("Which colour?") if asks else ANSWERS["interrupt"]
+            questions = ("Which colour?", "Which shade?")
+            return " ".join(ctx.interrupt(what) if asks else ANSWERS[what] for what in questions)
 
         @tools.tool
         async def build(seconds: float) -> list[str]:
@@ -137,7 +138,7 @@ async def to_its_end(
             break
         assert transcript.messages == ("before",)
         save_checkpoint(result.checkpoint, file)
-        answers = {question.call: ANSWERS[question.kind] for question in result.questions}
+        answers = {question.call: ANSWERS[question.text] for question in result.questions}
         engine = engine_of(world.tools(), **options)
         result = await engine.resume(load_checkpoint(file), answers, **watching())
     assert result.status == "done"

@@ -22,6 +22,7 @@ from toolflow.runtime.tool import Tool
 
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
+    from toolflow.runtime.workers import Worker
 
 
 class Execution:
@@ -36,33 +37,35 @@ class Execution:
         self._held = Held(run)
         self.release_turn = self._held.release_turn
 
-    async def run(self, index: int, scope: anyio.CancelScope) -> None:
+    async def run(self, index: int, worker: Worker) -> None:
         """Run a call that has a permit.
 
         Args:
             index: The call.
-            scope: What cancels its wait and its body.
+            worker: Who runs it; its scope cancels the call's wait and body.
         """
-        run = self._run
+        run, scope = self._run, worker.scope
         call, record = run.scheduler.calls[index], run.records[index]
         record.scope = scope
         if run.live.settled(index):
             return
-        if (call.reads or call.writes or call.terms.uses) and not await self._held.take(
-            call, record
-        ):
-            return
+        if call.reads or call.writes or call.terms.uses:
+            granted = await self._held.take(call, record, worker)
+            if not granted:
+                return
         self._enter(call, record)
         try:
-            outcome = outcome_of(await self._body(call, record))
+            outcome = outcome_of(await self._body(call, record, worker.leave))
         except anyio.get_cancelled_exc_class() as error:
             outcome = self._cut_off(record, error, scope)
         except BaseException as error:  # noqa: BLE001  # whatever a tool raises is its failure
             if (asked := first_of(error, Interrupted)) is not None:
-                await run.workers.all_begun()
+                await run.workers.all_begun(worker)
+                worker.come_back()
                 self._interrupted(index, asked)
                 return
             outcome = self._raised(record, error)
+        worker.come_back()
         if record.in_thread:  # given up, whatever an around-hook made of that; it tells its end
             self.report(index, outcome)
         else:
@@ -88,7 +91,9 @@ class Execution:
 
     # ---- the body ----
 
-    def _body(self, call: CallPlan, record: CallRecord) -> Awaitable[Any]:
+    def _body(
+        self, call: CallPlan, record: CallRecord, on_wait: Callable[[], None]
+    ) -> Awaitable[Any]:
         """The body with its hooks around it, to be awaited; the short way for most calls."""
         run, context = self._run, record.context
         assert context is not None
@@ -97,19 +102,19 @@ class Execution:
             raise LookupError(f"There is no tool {call.tool!r} to run.")
         variables = run.base.copy()
         if run.options.hooks.around:
-            return self._wrapped_body(call, record, tool, variables)
+            return run_inside(variables, self._wrapped(call, record, tool), on_wait)
         args = self._args(call, tool)
         if tool.is_async:
-            return run_inside(variables, partial(_enter_body, tool, args, context))
+            return run_inside(variables, partial(_enter_body, tool, args, context), on_wait)
         variables.run(enter_context, context)
-        return self._thread_body(call, record, partial(tool.call, args, context), variables)
+        body = partial(tool.call, args, context)
+        return self._thread_body(call, record, body, variables, on_wait)
 
-    async def _wrapped_body(
-        self, call: CallPlan, record: CallRecord, tool: Tool, variables: contextvars.Context
-    ) -> Any:
+    def _wrapped(
+        self, call: CallPlan, record: CallRecord, tool: Tool
+    ) -> Callable[[], Awaitable[Any]]:
         run, context = self._run, record.context
         assert context is not None
-        variables.run(enter_context, context)
 
         async def proceed() -> Any:  # what an around-hook sets, the body sees
             inner = contextvars.copy_context()
@@ -118,8 +123,13 @@ class Execution:
                 return await run_inside(inner, body)
             return await self._thread_body(call, record, body, inner)
 
-        hooks, hook_context = run.options.hooks, run.hooking.context(call.index)
-        return await run_inside(variables, hooks.wrap(call, hook_context, proceed))
+        body = run.options.hooks.wrap(call, run.hooking.context(call.index), proceed)
+
+        def enter() -> Awaitable[Any]:
+            enter_context(context)
+            return body()
+
+        return enter
 
     async def _thread_body(
         self,
@@ -127,10 +137,12 @@ class Execution:
         record: CallRecord,
         body: Callable[[], Any],
         variables: contextvars.Context,
+        on_wait: Callable[[], None] | None = None,
     ) -> Any:
         thread = ThreadBody(body, partial(self._stopped_late, call.index))
         try:
-            value = await run_inside(variables, thread.run)  # it runs in a copy of the context
+            # It runs in a copy of the context.
+            value = await run_inside(variables, thread.run, on_wait)
         except anyio.get_cancelled_exc_class():
             record.in_thread = thread.give_up()
             if not thread.ended or record.in_thread:

@@ -14,6 +14,7 @@ from toolflow.runtime.record import CallRecord
 
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
+    from toolflow.runtime.workers import Worker
 
 _REFUSED: dict[type[Exception], Status] = {LockCycleError: "lock_cycle", LockLostError: "held"}
 
@@ -29,12 +30,13 @@ class Held:
         self._run = run
         self._turn_leases: list[Lease] = []
 
-    async def take(self, call: CallPlan, record: CallRecord) -> bool:
+    async def take(self, call: CallPlan, record: CallRecord, worker: Worker) -> bool:
         """Wait for everything that a call needs.
 
         Args:
             call: The call; it has a permit.
             record: What the run keeps of it.
+            worker: Who waits.
 
         Returns:
             Whether it got all of it. If not, the scheduler has been told.
@@ -53,6 +55,7 @@ class Held:
         try:
             record.lease = run.locks.acquire_nowait(request)
             if record.lease is None:
+                worker.leave()
                 record.lease = await run.locks.acquire(
                     request, on_wait=lambda what: run.note("call_queued", call.index, waits=what)
                 )
@@ -62,6 +65,7 @@ class Held:
             status = _REFUSED.get(type(error), "failed")
             run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)
         else:
+            worker.come_back()
             if not run.live.doomed(call.index):
                 record.granted = run.now()
                 return True
