@@ -186,8 +186,8 @@ class Engine:
 
         Args:
             checkpoint: Where it paused.
-            answers: Answers by call name: to an approval ``True``, ``False`` or an `Answer`; to an
-                interrupt any value. Some or all; what is not answered goes on waiting.
+            answers: Answers by call name: to an interrupt any value, to all else ``True``,
+                ``False`` or an `Answer`. Some or all; what is not answered goes on waiting.
             transcript: As for `run`.
             hooks: As for `run`.
             approver: As for `run`.
@@ -223,6 +223,7 @@ class Engine:
             attempts=given.attempts,
             prepared=given.prepared,
             asking=given.asking,
+            unknown=given.unknown,
             total=timeout if timeout is not None else checkpoint.timeout,
         )
         return await self._run(plan, options, transcript, since=checkpoint)

@@ -37,7 +37,9 @@ class RunOptions:
         approved: Calls whose question was answered with yes.
         outcomes: Calls that have an outcome already, with whether the after-hook has run.
         prepared: Calls whose before-hook has run.
-        asking: Calls whose body asked a person and has no answer yet, with the question.
+        asking: Calls that wait for a person (their body asked, or they are unknown), with the
+            question.
+        unknown: Calls that a process which died had entered; nobody knows how they ended.
         answers: Answers to interrupts, by the call's name, in the order asked.
         attempts: How often each call was entered before, by index.
         grace: Seconds that a body that was reported may take to stop before others stop waiting.
@@ -64,6 +66,7 @@ class RunOptions:
     outcomes: Mapping[int, tuple[Outcome, bool]] = field(default_factory=dict)
     prepared: frozenset[int] = frozenset()
     asking: Mapping[int, object] = field(default_factory=dict)
+    unknown: frozenset[int] = frozenset()
     answers: Mapping[str, Sequence[Any]] = EMPTY
     attempts: Mapping[int, int] = field(default_factory=dict)
     grace: float = 5.0

@@ -74,7 +74,7 @@ class Run:
             prepared=options.prepared,
             asking=options.asking,
         )
-        self.records = [CallRecord() for _ in plan.calls]
+        self.records = [CallRecord(unknown=call.index in options.unknown) for call in plan.calls]
         names = [call.name for call in plan.calls]
         if options.source != "main":
             names = [f"{options.source}/{name}" for name in names]
@@ -147,8 +147,7 @@ class Run:
 
     def settle(self, index: int, outcome: Outcome) -> None:
         """Note the outcome of a call that did not run, and tell it."""
-        record = self.records[index]
-        record.outcome = outcome
+        self.records[index].unrun(outcome)
         self.tell_settled(index)
 
     def tell_settled(self, index: int, at: float | None = None) -> None:
@@ -171,7 +170,7 @@ class Run:
     def refuse(self, index: int, outcome: Outcome, *, hooked: bool) -> None:
         """A call gets its outcome before it started."""
         self.asking.forget(index)
-        self.records[index].outcome = outcome
+        self.records[index].unrun(outcome)
         self.scheduler.refused(index, hooked=hooked)
         self.known(index)
         self.pump()
