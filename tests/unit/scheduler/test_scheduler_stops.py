@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from small_turns import KINDS, call, plan_of
+from small_turns import KINDS, Kind, call, plan_of
 
 from toolflow.scheduler import Decision, Scheduler
 
@@ -154,3 +154,46 @@ def test_a_run_ends_when_its_last_call_fails_for_a_body_that_never_stops() -> No
     scheduler.take()
     scheduler.stopped(1, failed=False)
     assert scheduler.take() == [Decision("settle", 2, "held", 0), Decision("finish")]
+
+
+def test_a_failure_for_a_body_that_never_stops_counts_as_one() -> None:
+    scheduler = begun("timeout_k", "error_stop_k", "write_k")
+    scheduler.started(0)
+    scheduler.reported(0)
+    scheduler.take()
+    scheduler.grace_over(0)
+    assert scheduler.take() == [
+        Decision("settle", 1, "held", 0),
+        Decision("settle", 2, "skipped", 1),
+        Decision("finish"),
+    ]
+
+
+def test_who_waits_through_a_gate_for_a_body_that_never_stops_fails_at_once() -> None:
+    tree = Kind(reads=("d/**",))
+    writers = [Kind(writes=(f"d/{name}",)) for name in "abc"]
+    plan = plan_of([call(i, k) for i, k in enumerate([tree, tree, tree, *writers, Kind()])], pool=7)
+    assert plan.gates
+    scheduler = Scheduler(plan)
+    scheduler.begin()
+    for index in (0, 1, 2, 6):
+        scheduler.started(index)
+    scheduler.reported(0)
+    scheduler.take()
+    scheduler.grace_over(0)
+    assert scheduler.take() == [Decision("settle", index, "held", 0) for index in (3, 4, 5)]
+
+
+def test_a_prepared_call_behind_a_new_stop_point_does_not_settle_for_a_stuck_body() -> None:
+    scheduler = begun("timeout_k", "write_j", "write_k", "safe", pausable=True)
+    scheduler.started(0)
+    scheduler.started(3)
+    scheduler.reported(0)
+    scheduler.changed(1, call(1, KINDS["ask"]))
+    scheduler.gave_up(1)
+    assert scheduler.stop_point == 1
+    scheduler.take()
+    scheduler.grace_over(0)
+    assert scheduler.take() == []
+    scheduler.stopped(3, failed=False)
+    assert scheduler.take() == [Decision("pause")]
