@@ -197,3 +197,39 @@ def test_a_prepared_call_behind_a_new_stop_point_does_not_settle_for_a_stuck_bod
     assert scheduler.take() == []
     scheduler.stopped(3, failed=False)
     assert scheduler.take() == [Decision("pause")]
+
+
+def test_nothing_fails_for_a_stuck_body_while_another_one_may_still_stop() -> None:
+    scheduler = begun("timeout", "timeout", "exclusive")
+    for index in (0, 1):
+        scheduler.started(index)
+        scheduler.reported(index)
+    scheduler.take()
+    scheduler.grace_over(0)
+    assert scheduler.take() == []
+    scheduler.grace_over(1)
+    assert scheduler.take() == [Decision("settle", 2, "held", 0), Decision("finish")]
+
+
+def test_a_declined_call_is_no_stop_point_either() -> None:
+    scheduler = begun("stop_after_ask", "safe", approver=True, pausable=True)
+    scheduler.answered(0, approved=False)
+    assert scheduler.take() == [Decision("ask", 0), Decision("start", 1)]
+
+
+def test_a_call_released_behind_a_new_stop_point_does_not_start() -> None:
+    scheduler = begun("write_j", "write_k", "write_k", pausable=True)
+    scheduler.changed(0, call(0, KINDS["ask"]))
+    scheduler.gave_up(0)
+    scheduler.take()
+    scheduler.started(1)
+    scheduler.stopped(1, failed=False)
+    assert scheduler.take() == [Decision("pause")]
+
+
+def test_a_finished_run_stands_at_no_stop_point() -> None:
+    scheduler = begun("stop_after", pausable=True)
+    scheduler.started(0)
+    scheduler.stopped(0, failed=False)
+    assert scheduler.take()[-1] == Decision("finish")
+    assert scheduler.stop_point == -1
