@@ -20,21 +20,20 @@ from toolflow.compiler.compile import resource_problems
 from toolflow.errors import CheckpointError
 from toolflow.formats import read_turn
 from toolflow.locks import default_store
-from toolflow.locks.keyed_lock import current_lineage
 from toolflow.locks.protocol import LockStore
 from toolflow.model.batch import CallPlan, Limits, Verdict
 from toolflow.model.outcome import Outcome
 from toolflow.model.turn import Call, Turn
 from toolflow.recording.checkpoint import Checkpoint
-from toolflow.recording.conclude import conclude, plain_turn, stage_turn
+from toolflow.recording.conclude import conclude, execute, plain_turn, stage_turn
 from toolflow.recording.result import RunResult
 from toolflow.runtime.approvals import Approver
-from toolflow.runtime.context import Context, current_context
+from toolflow.runtime.context import current_context
 from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 from toolflow.runtime.executor import Executor
-from toolflow.runtime.hooks import HookChain, Hooks
-from toolflow.runtime.nesting import nested_tools, parent_approver, run_name, sinks_of, source_of
+from toolflow.runtime.hooks import HookChain, Hooks, several
+from toolflow.runtime.nesting import nested_tools, options_around
 from toolflow.runtime.options import RunOptions, stops_of
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.runtime.transcript import Transcript
@@ -85,7 +84,7 @@ class Engine:
         self.policy: Policy = policy if isinstance(policy, Policy) else load_policy(policy)
         self.cwd = str(cwd) if cwd is not None else None
         self.locks = locks if locks is not None else default_store()
-        self.hooks = _several(hooks)
+        self.hooks = several(hooks)
         self.approver = approver
         self.grace = grace
         limits = self.policy.limits
@@ -155,21 +154,15 @@ class Engine:
             InternalError: If toolflow itself failed.
         """
         plan = plan if isinstance(plan, Plan) else self.plan(plan)
-        parent = current_context()
-        options = RunOptions(
-            run=run_name(parent),
-            hooks=HookChain((*self.hooks, *_several(hooks))),
-            approver=approver or parent_approver(parent) or self.approver,
-            sinks=sinks_of(on_event, parent),
-            control=control or Control(),
-            pausable=can_pause and parent is None,
+        around = {"on_event": on_event, "control": control, "can_pause": can_pause}
+        options = self._options(
+            hooks,
+            approver,
+            around,
             stops=stops_of(plan, stop_at, step=step),
-            grace=self.grace,
             total=timeout,
-            lineage=current_lineage(),
-            source=source_of(parent),
         )
-        return await self._run(plan, options, transcript, parent=parent)
+        return await self._run(plan, options, transcript)
 
     async def resume(
         self,
@@ -217,14 +210,11 @@ class Engine:
         if pool is not None:
             plan = replace(plan, limits=Limits(pool, plan.limits.resources))
         given = checkpoint.answered(answers or {})
-        parent = current_context()
-        options = RunOptions(
-            run=run_name(parent),
-            hooks=HookChain((*self.hooks, *_several(hooks))),
-            approver=approver or parent_approver(parent) or self.approver,
-            sinks=sinks_of(on_event, parent),
-            control=control or Control(),
-            pausable=can_pause and parent is None,
+        around = {"on_event": on_event, "control": control, "can_pause": can_pause}
+        options = self._options(
+            hooks,
+            approver,
+            around,
             stops=stops_of(plan, stop_at, step=step) | checkpoint.stops,
             passed=given.passed,
             approved=given.approved,
@@ -233,12 +223,9 @@ class Engine:
             attempts=given.attempts,
             prepared=given.prepared,
             asking=given.asking,
-            grace=self.grace,
             total=timeout if timeout is not None else checkpoint.timeout,
-            lineage=current_lineage(),
-            source=source_of(parent),
         )
-        return await self._run(plan, options, transcript, parent=parent, since=checkpoint)
+        return await self._run(plan, options, transcript, since=checkpoint)
 
     async def call(
         self, tool: str, args: Mapping[str, Any] | None = None, **options: Any
@@ -278,16 +265,25 @@ class Engine:
 
     # ---- inside ----
 
+    def _options(
+        self,
+        hooks: Hooks | Sequence[Hooks],
+        approver: Approver | None,
+        around: dict[str, Any],
+        **more: Any,
+    ) -> RunOptions:
+        chain = HookChain((*self.hooks, *several(hooks)))
+        return options_around(chain, approver, self.approver, **around, grace=self.grace, **more)
+
     async def _run(
         self,
         plan: Plan,
         options: RunOptions,
         transcript: Transcript | None,
         *,
-        parent: Context | None = None,
         since: Checkpoint | None = None,
     ) -> RunResult:
-        tools, pinned = nested_tools(self.tools, parent)
+        tools, pinned = nested_tools(self.tools, current_context())
         turn = plan.turn if plan.turn is not None else plain_turn(plan)
         if transcript is not None:
             options = replace(options, messages=stage_turn(transcript, turn))
@@ -295,7 +291,7 @@ class Engine:
         options = replace(options, reclassify=reclassify, pinned=pinned)
         executor = Executor(plan, tools, self.locks, options)
         try:
-            report = await executor.run()
+            report = await execute(executor, transcript)
             with anyio.CancelScope(shield=True):  # what ran is kept, even if we are cancelled
                 result = await conclude(executor, plan, turn, report, transcript, since=since)
         finally:
@@ -312,7 +308,3 @@ class Engine:
         for _, problem in resource_problems([fresh], self.limits):
             return replace(fresh, verdict=Verdict("settled", problem, status="failed"))
         return fresh
-
-
-def _several(hooks: Hooks | Sequence[Hooks]) -> tuple[Hooks, ...]:
-    return (hooks,) if isinstance(hooks, Hooks) else tuple(hooks)

@@ -788,32 +788,38 @@ CANCELLED_AT = {
 }
 
 
+async def in_a_scope(go: Any, moment: float) -> bool:
+    with anyio.move_on_after(moment) as scope:
+        await go()
+    return scope.cancelled_caught
+
+
+async def in_a_task(go: Any, moment: float) -> bool:
+    task = asyncio.ensure_future(go())
+    await anyio.sleep(moment)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    return task.cancelled()
+
+
+WAYS = [(in_a_scope, "asyncio"), (in_a_scope, "trio"), (in_a_task, "asyncio")]
+
+
 @pytest.mark.parametrize("moment", CANCELLED_AT.values(), ids=CANCELLED_AT)
-@pytest.mark.parametrize("way", ["scope", "task"])
-def test_cancelling_the_awaiting_task_answers_every_call_and_commits_the_turn(run, moment, way):
+@pytest.mark.parametrize(("way", "backend"), WAYS)
+def test_cancelling_the_awaiting_task_answers_every_call_and_commits_the_turn(moment, way, backend):
     store = MemoryStore()
     transcript, recorder = Transcript(), EventRecorder()
-    calls = ["read", ("edit", {"key": "k"}), "write"]
+    engine = Engine(tools(), hooks=SlowHooks(before=1, after=1), locks=store)
+    what = turn_of("read", ("edit", {"key": "k"}), "write")
+    go = partial(engine.run, what, transcript=transcript, on_event=recorder)
 
     async def main():
-        hooks = SlowHooks(before=1, after=1)
-        engine = Engine(tools(), hooks=hooks, locks=store)
-        go = partial(engine.run, turn_of(*calls), transcript=transcript, on_event=recorder)
         async with held_elsewhere(store, "key:k"):
-            if way == "scope":
-                with anyio.move_on_after(moment) as scope:
-                    await go()
-                return scope.cancelled_caught
-            task = asyncio.ensure_future(go())
-            await anyio.sleep(moment)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            return task.cancelled()
+            return await way(go, moment)
 
-    if way == "task":  # trio has no tasks that can be cancelled by hand
-        run = partial(run_virtual, backend="asyncio")
-    assert run(main)
+    assert run_virtual(main, backend=backend)
     assert transcript.messages[0]["role"] == "assistant"
     assert [name for name, _ in answered(transcript.messages)] == ["a", "b", "c"]
     assert_told_once(recorder.events, "abc")

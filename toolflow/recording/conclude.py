@@ -27,6 +27,23 @@ def stage_turn(transcript: Transcript, turn: Turn) -> tuple[Any, ...]:
     return transcript.snapshot()
 
 
+async def execute(executor: Executor, transcript: Transcript | None) -> RunReport:
+    """Run what an executor has; where it fails itself, there are no results to commit.
+
+    Returns:
+        What became of every call.
+
+    Raises:
+        InternalError: If toolflow itself failed; the staged message is dropped.
+    """
+    try:
+        return await executor.run()
+    except BaseException:
+        if transcript is not None:
+            transcript.discard()
+        raise
+
+
 async def conclude(
     executor: Executor,
     plan: Plan,
@@ -44,7 +61,7 @@ async def conclude(
         turn: The turn that it was made of.
         report: What became of it.
         transcript: Where the turn is committed, if anywhere.
-        since: The checkpoint that the run went on from, with what it had for the model.
+        since: Where the run went on from, if it had paused.
 
     Returns:
         The result; of a paused run with a checkpoint and without messages.
@@ -58,7 +75,8 @@ async def conclude(
     if report.status == "paused":
         if transcript is not None:
             transcript.discard()
-        checkpoint = checkpoint_of(plan, report, executor.options, extra=texts, steering=steering)
+        options = executor.options
+        checkpoint = checkpoint_of(plan, report, options, extra=texts, steering=steering)
         return RunResult(plan, turn, report, checkpoint=checkpoint)
     outcomes = [outcome for outcome in report.outcomes if outcome is not None]
     assistant, results = write_turn(turn, outcomes, texts=texts)

@@ -61,6 +61,10 @@ class Asking:
                 self._putting = True
                 self._run.spawn(self._put)
 
+    def withdraw(self, index: int) -> None:
+        """An answer counts no more: the call is not the one that it was given for."""
+        self._approved.discard(index)
+
     def forget(self, index: int) -> None:
         """Take a question back."""
         record = self._run.records[index]

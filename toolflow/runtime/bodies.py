@@ -25,13 +25,16 @@ _threads: RunVar[anyio.CapacityLimiter | None] = RunVar("toolflow_threads", None
 
 @coroutine
 def run_inside(
-    context: contextvars.Context, start: Callable[[], Awaitable[Any]]
+    context: contextvars.Context,
+    start: Callable[[], Awaitable[Any]],
+    on_wait: Callable[[], None] | None = None,
 ) -> Generator[Any, Any, Any]:
     """Start something awaitable and await it, each step inside a context.
 
     Args:
         context: The context; its variables are changed by what runs, the caller's are not.
         start: Called inside the context; gives what is awaited.
+        on_wait: Called when it waits for the first time, if it does.
 
     Returns:
         What that gives.
@@ -41,6 +44,8 @@ def run_inside(
         body, waited_for = run(_first_step, start)
     except StopIteration as end:
         return end.value
+    if on_wait is not None:
+        on_wait()
     while True:
         try:
             sent = yield waited_for

@@ -10,6 +10,7 @@ from toolflow.locks.keyed_lock import Holding, inside
 from toolflow.model.batch import CallPlan
 from toolflow.model.event import Event
 from toolflow.model.turn import EMPTY
+from toolflow.runtime.bodies import own_copy
 
 if TYPE_CHECKING:
     from toolflow.model.plan import PlanData
@@ -119,6 +120,7 @@ class Context:
         attempt: 1, or how many times the body was entered with this one.
         partial: What `keep` was given last.
         alive: Whether the call still runs.
+        turns: How many nested turns its body has begun.
     """
 
     __slots__ = (
@@ -132,6 +134,7 @@ class Context:
         "name",
         "partial",
         "tool",
+        "turns",
     )
 
     def __init__(
@@ -144,6 +147,7 @@ class Context:
         self.attempt = attempt
         self.partial: Any = None
         self.alive = True
+        self.turns = 0
         self._call = call
         self._surroundings = surroundings
         self._asked = 0
@@ -172,9 +176,10 @@ class Context:
     def messages(self) -> Sequence[Any]:
         """What every call of this turn sees (spec 9.2).
 
-        The committed transcript and the turn's own message, never a sibling's result.
+        The committed transcript and the turn's own message, never a sibling's result; a copy, so
+        that what the body does to it reaches nobody.
         """
-        return self._surroundings.messages
+        return own_copy(tuple(self._surroundings.messages))  # type: ignore[no-any-return]  # a tuple
 
     @property
     def surroundings(self) -> Surroundings:

@@ -1,30 +1,28 @@
-"""From a permit to the end of a body: keys, the body itself, its timeout, its outcome."""
+"""From a permit to the end of a body: the body itself, its timeout, its outcome."""
 
 from __future__ import annotations
 
 import contextvars
 import inspect
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from toolflow.errors import LockCycleError, LockLostError, UsageError
-from toolflow.locks.protocol import Lease, LockRequest
 from toolflow.model.batch import CallPlan
-from toolflow.model.outcome import Outcome, Status
+from toolflow.model.outcome import Outcome
 from toolflow.runtime.bodies import ThreadBody, own_copy, run_inside
 from toolflow.runtime.context import Context, Interrupted, enter_context
 from toolflow.runtime.failure import first_of
+from toolflow.runtime.held import Held
 from toolflow.runtime.record import CallRecord, timed_out, with_late_end
 from toolflow.runtime.results import failed_outcome, outcome_of
 from toolflow.runtime.tool import Tool
 
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
-
-_REFUSED: dict[type[Exception], Status] = {LockCycleError: "lock_cycle", LockLostError: "held"}
+    from toolflow.runtime.workers import Worker
 
 
 class Execution:
@@ -36,73 +34,44 @@ class Execution:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._turn_leases: list[Lease] = []
-        self._cancelled: type[BaseException] | None = None
+        self._held = Held(run)
+        self.release_turn = self._held.release_turn
 
-    async def run(self, index: int, scope: anyio.CancelScope) -> None:
+    async def run(self, index: int, worker: Worker) -> None:
         """Run a call that has a permit.
 
         Args:
             index: The call.
-            scope: What cancels its wait and its body.
+            worker: Who runs it; its scope cancels the call's wait and body.
         """
-        if self._cancelled is None:
-            self._cancelled = anyio.get_cancelled_exc_class()
-        run = self._run
+        run, scope = self._run, worker.scope
         call, record = run.scheduler.calls[index], run.records[index]
         record.scope = scope
         if run.live.settled(index):
             return
-        if (call.reads or call.writes or call.terms.uses) and not await self._acquire(call, record):
-            return
+        if call.reads or call.writes or call.terms.uses:
+            granted = await self._held.take(call, record, worker)
+            if not granted:
+                return
         self._enter(call, record)
         try:
-            outcome = outcome_of(await self._body(call, record))
-        except self._cancelled as error:
+            outcome = outcome_of(await self._body(call, record, worker.leave))
+        except anyio.get_cancelled_exc_class() as error:
             outcome = self._cut_off(record, error, scope)
         except BaseException as error:  # noqa: BLE001  # whatever a tool raises is its failure
             if (asked := first_of(error, Interrupted)) is not None:
+                await run.workers.all_begun(worker)
+                worker.come_back()
                 self._interrupted(index, asked)
                 return
             outcome = self._raised(record, error)
+        worker.come_back()
         if record.in_thread:  # given up, whatever an around-hook made of that; it tells its end
             self.report(index, outcome)
         else:
             self.ended(index, outcome)
 
     # ---- before the body ----
-
-    async def _acquire(self, call: CallPlan, record: CallRecord) -> bool:
-        run = self._run
-        request = LockRequest(
-            owner=self._owner(call.index),
-            reads=call.reads or (),
-            writes=call.writes or (),
-            ancestors=((run.options.run,), *run.surroundings.living(run.options.lineage)),
-            uses=call.terms.uses,
-            capacities=run.plan.limits.resources,
-            label=call.name,
-        )
-        record.queued = run.now()
-        try:
-            record.lease = run.locks.acquire_nowait(request)
-            if record.lease is None:
-                record.lease = await run.locks.acquire(
-                    request, on_wait=lambda what: run.note("call_queued", call.index, waits=what)
-                )
-        except self._cancelled_class():
-            run.live.gave_up(call.index)
-        except (LockCycleError, LockLostError, UsageError) as error:
-            status = _REFUSED.get(type(error), "failed")
-            run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)
-        else:
-            if not run.live.doomed(call.index):
-                record.granted = run.now()
-                return True
-            run.locks.release(record.lease)
-            run.live.settled(call.index)
-        run.pump()
-        return False
 
     def _enter(self, call: CallPlan, record: CallRecord) -> None:
         run = self._run
@@ -120,12 +89,11 @@ class Execution:
             run.options.attempts.get(call.index, 0) + 1,
         )
 
-    def _owner(self, index: int) -> Hashable:
-        return (self._run.options.run, index)
-
     # ---- the body ----
 
-    def _body(self, call: CallPlan, record: CallRecord) -> Awaitable[Any]:
+    def _body(
+        self, call: CallPlan, record: CallRecord, on_wait: Callable[[], None]
+    ) -> Awaitable[Any]:
         """The body with its hooks around it, to be awaited; the short way for most calls."""
         run, context = self._run, record.context
         assert context is not None
@@ -134,19 +102,19 @@ class Execution:
             raise LookupError(f"There is no tool {call.tool!r} to run.")
         variables = run.base.copy()
         if run.options.hooks.around:
-            return self._wrapped_body(call, record, tool, variables)
+            return run_inside(variables, self._wrapped(call, record, tool), on_wait)
         args = self._args(call, tool)
         if tool.is_async:
-            return run_inside(variables, partial(_enter_body, tool, args, context))
+            return run_inside(variables, partial(_enter_body, tool, args, context), on_wait)
         variables.run(enter_context, context)
-        return self._thread_body(call, record, partial(tool.call, args, context), variables)
+        body = partial(tool.call, args, context)
+        return self._thread_body(call, record, body, variables, on_wait)
 
-    async def _wrapped_body(
-        self, call: CallPlan, record: CallRecord, tool: Tool, variables: contextvars.Context
-    ) -> Any:
+    def _wrapped(
+        self, call: CallPlan, record: CallRecord, tool: Tool
+    ) -> Callable[[], Awaitable[Any]]:
         run, context = self._run, record.context
         assert context is not None
-        variables.run(enter_context, context)
 
         async def proceed() -> Any:  # what an around-hook sets, the body sees
             inner = contextvars.copy_context()
@@ -155,8 +123,13 @@ class Execution:
                 return await run_inside(inner, body)
             return await self._thread_body(call, record, body, inner)
 
-        hooks, hook_context = run.options.hooks, run.hooking.context(call.index)
-        return await run_inside(variables, hooks.wrap(call, hook_context, proceed))
+        body = run.options.hooks.wrap(call, run.hooking.context(call.index), proceed)
+
+        def enter() -> Awaitable[Any]:
+            enter_context(context)
+            return body()
+
+        return enter
 
     async def _thread_body(
         self,
@@ -164,11 +137,13 @@ class Execution:
         record: CallRecord,
         body: Callable[[], Any],
         variables: contextvars.Context,
+        on_wait: Callable[[], None] | None = None,
     ) -> Any:
         thread = ThreadBody(body, partial(self._stopped_late, call.index))
         try:
-            value = await run_inside(variables, thread.run)  # it runs in a copy of the context
-        except self._cancelled_class():
+            # It runs in a copy of the context.
+            value = await run_inside(variables, thread.run, on_wait)
+        except anyio.get_cancelled_exc_class():
             record.in_thread = thread.give_up()
             if not thread.ended or record.in_thread:
                 raise
@@ -194,7 +169,7 @@ class Execution:
         self._leave(record)
         if record.reported:
             record.outcome = with_late_end(record.outcome, outcome, record.partial)
-            self._give_back(run.scheduler.calls[index], record)
+            self._held.give_back(run.scheduler.calls[index], record)
             run.log.add("call_stopped", record.stopped, index)
             run.scheduler.stopped(index, failed=True)
             run.body_stopped()
@@ -204,7 +179,7 @@ class Execution:
         record.outcome = outcome
         record.settled = record.stopped
         if record.lease is not None:
-            self._give_back(run.scheduler.calls[index], record)
+            self._held.give_back(run.scheduler.calls[index], record)
         if run.options.hooks:  # the settled event comes later: its after-hook sees it first
             run.log.add("call_stopped", record.stopped, index)
         run.scheduler.stopped(index, failed=outcome.status != "ok")
@@ -228,11 +203,6 @@ class Execution:
     def overdue(self, index: int) -> None:
         """A body was cancelled by an abort and has not stopped: report it without waiting on."""
         self.report(index, self._run.wording.aborted(self._run.records[index].partial))
-
-    def release_turn(self) -> None:
-        """Give back the keys that calls of this turn held for the whole turn."""
-        while self._turn_leases:
-            self._run.locks.release(self._turn_leases.pop())
 
     def _timed_out(self, call: CallPlan, record: CallRecord, blocked: float) -> None:
         run = self._run
@@ -266,7 +236,7 @@ class Execution:
             return
         record.stopped = run.now()
         self._leave(record)
-        self._give_back(run.scheduler.calls[index], record)
+        self._held.give_back(run.scheduler.calls[index], record)
         run.interrupts[index] = asked.question
         run.note("question_asked", index, question=asked.question)
         run.scheduler.interrupted(index)
@@ -293,20 +263,6 @@ class Execution:
     def _leave(self, record: CallRecord) -> None:
         if record.context is not None:
             record.context.alive = False
-
-    def _give_back(self, call: CallPlan, record: CallRecord) -> None:
-        lease = record.lease
-        if lease is None:
-            return
-        if call.terms.hold == "call":
-            self._run.locks.release(lease)
-        else:
-            self._run.locks.hand_over(lease, (self._run.options.run,))
-            self._turn_leases.append(lease)
-
-    def _cancelled_class(self) -> type[BaseException]:
-        assert self._cancelled is not None
-        return self._cancelled
 
 
 def _enter_body(tool: Tool, args: Any, context: Context) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 import anyio
 
 from toolflow.model.event import Event
-from toolflow.runtime.loops import loop_caller, loop_clock
+from toolflow.runtime.loops import in_order, loop_caller, loop_clock
 from toolflow.runtime.record import settled_outcome
 from toolflow.runtime.report import RunReport, report_of
 from toolflow.runtime.run import Run
@@ -48,6 +48,7 @@ class Executor(Run):
             InternalError: If toolflow itself failed; every body has ended by then.
         """
         self.clock = loop_clock()
+        self.workers.eager = not in_order()
         self._begun = self.clock()
         self.log.clock = self.clock
         self.log.pressed = partial(self.stopped_by, cause="by the keyboard")

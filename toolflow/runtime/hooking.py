@@ -136,6 +136,8 @@ class HookRunner:
             run.refuse(call.index, settled_outcome(fresh), hooked=True)
             return
         ask_again = fresh.ask is not None and call_digest(fresh) != call_digest(call)
+        if ask_again:
+            run.asking.withdraw(call.index)
         run.live.prepared(call.index, fresh, ask_again=ask_again)
         run.pump()
 

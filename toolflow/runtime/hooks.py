@@ -75,6 +75,11 @@ class Hooks:
         """Called when the outcome is known, in call order; denied calls come here, too."""
 
 
+def several(hooks: Hooks | Sequence[Hooks]) -> tuple[Hooks, ...]:
+    """Hooks as a tuple; one alone is one of them."""
+    return (hooks,) if isinstance(hooks, Hooks) else tuple(hooks)
+
+
 class HookChain:
     """Several hooks as one.
 

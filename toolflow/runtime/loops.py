@@ -134,3 +134,12 @@ def loop_clock() -> Callable[[], float]:
     import asyncio  # noqa: PLC0415  # only where a loop of it runs, so it is loaded anyway
 
     return asyncio.get_running_loop().time
+
+
+def in_order() -> bool:
+    """Whether the event loop that runs now takes up what is ready in the order of becoming ready.
+
+    asyncio does. trio takes it up in any order, on purpose.
+    """
+    trio = sys.modules.get("trio")
+    return trio is None or not trio.lowlevel.in_trio_run()

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import threading
 from collections.abc import Iterable
+from typing import Any
 
 from toolflow.errors import UsageError
+from toolflow.locks.keyed_lock import current_lineage
 from toolflow.runtime.approvals import Approver
-from toolflow.runtime.context import Context
+from toolflow.runtime.context import Context, current_context
+from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
+from toolflow.runtime.hooks import HookChain
+from toolflow.runtime.options import RunOptions
 from toolflow.runtime.toolbox import Toolbox
 
 Pinned = tuple[Toolbox, Toolbox]
 _numbers = itertools.count(1)
+_counting = threading.Lock()
 
 
 def run_name(parent: Context | None) -> str:
@@ -27,10 +34,18 @@ def run_name(parent: Context | None) -> str:
 
 
 def source_of(parent: Context | None) -> str:
-    """``main``, or the path of parent calls."""
+    """``main``, or the path of parent calls, for a turn that begins now.
+
+    A body may run several turns, whose calls may have the same names; from the second turn on the
+    path ends in ``#2``, ``#3`` ..., so that each call inside a run is called like no other.
+    """
     if parent is None:
         return "main"
-    return parent.name if parent.source == "main" else f"{parent.source}/{parent.name}"
+    with _counting:  # a body may start turns from threads of its own
+        parent.turns += 1
+        number = parent.turns
+    name = parent.name if number == 1 else f"{parent.name}#{number}"
+    return name if parent.source == "main" else f"{parent.source}/{name}"
 
 
 def nested_tools(tools: Toolbox, parent: Context | None) -> tuple[Toolbox, Pinned | None]:
@@ -66,3 +81,38 @@ def sinks_of(on_event: Sink | Iterable[Sink], parent: Context | None) -> tuple[S
             )
     relay = parent.surroundings.relay if parent is not None else None
     return sinks if relay is None else (*sinks, relay)
+
+
+def options_around(
+    hooks: HookChain,
+    approver: Approver | None,
+    otherwise: Approver | None,
+    *,
+    on_event: Sink | Iterable[Sink],
+    control: Control | None,
+    can_pause: bool,
+    **more: Any,
+) -> RunOptions:
+    """What a run is told of where it runs: at the top, or inside the body of a call.
+
+    Args:
+        hooks: Its hooks.
+        approver: Who answers its questions.
+        otherwise: Who does if nobody is named, and no parent has an approver.
+        on_event: Its own observers.
+        control: Its handle.
+        can_pause: Whether it may pause; a nested one never does.
+        **more: Other fields of `RunOptions`.
+    """
+    parent = current_context()
+    return RunOptions(
+        run=run_name(parent),
+        hooks=hooks,
+        approver=approver or parent_approver(parent) or otherwise,
+        sinks=sinks_of(on_event, parent),
+        control=control or Control(),
+        pausable=can_pause and parent is None,
+        lineage=current_lineage(),
+        source=source_of(parent),
+        **more,
+    )

@@ -152,12 +152,7 @@ class Run:
         self.tell_settled(index)
 
     def tell_settled(self, index: int, at: float | None = None) -> None:
-        """Send the one settled event of a call.
-
-        Args:
-            index: The call.
-            at: The time of the run, where the caller knows it.
-        """
+        """Send the one settled event of a call, with the time of the run if it is known."""
         record = self.records[index]
         if record.told or record.outcome is None:
             return
