@@ -233,3 +233,44 @@ def test_a_finished_run_stands_at_no_stop_point() -> None:
     scheduler.stopped(0, failed=False)
     assert scheduler.take()[-1] == Decision("finish")
     assert scheduler.stop_point == -1
+
+
+def test_calls_before_an_unanswered_stop_point_run_in_a_resumed_run() -> None:
+    scheduler = begun("safe", "asks_stop_after", "safe", pausable=True, asking=[1])
+    assert scheduler.take() == [Decision("start", 0)]
+    scheduler.started(0)
+    scheduler.stopped(0, failed=False)
+    assert scheduler.take() == [Decision("pause")]
+
+
+def test_a_call_that_asked_gives_its_permit_back() -> None:
+    scheduler = begun("error_stop", "asks", "timeout_exclusive", pool=2, pausable=True)
+    scheduler.started(0)
+    scheduler.started(1)
+    scheduler.stopped(0, failed=True)
+    scheduler.take()
+    scheduler.interrupted(1)
+    assert scheduler._starts.idle
+
+
+def test_an_answer_that_nobody_waits_for_any_more_is_ignored() -> None:
+    scheduler = begun("ask", "safe", approver=True)
+    scheduler.refused(0)
+    scheduler.take()
+    scheduler.answered(0, approved=False)
+    assert scheduler.take() == []
+    scheduler.answered(1, approved=False)
+    assert scheduler.take() == []
+    scheduler.started(1)
+    scheduler.stopped(1, failed=False)
+    assert scheduler.take() == [Decision("finish")]
+
+
+def test_a_call_that_runs_does_not_change() -> None:
+    scheduler = begun("write_j", "write_k")
+    scheduler.started(0)
+    scheduler.changed(0, call(0, KINDS["write_k"]))
+    assert scheduler.calls[0].writes == KINDS["write_j"].writes
+    scheduler.stopped(0, failed=False)
+    scheduler.changed(0, call(0, KINDS["write_k"]))
+    assert scheduler.calls[0].writes == KINDS["write_j"].writes

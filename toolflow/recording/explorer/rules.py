@@ -174,6 +174,7 @@ def _pause(world: World, _decision: Decision) -> None:
         need(point >= 0 or asks, "pause", "it pauses without a stop point or a question")
         need(not world.questions, "pause", f"it pauses while {world.questions} are asked for")
         need(not bodies(world), "pause", f"it pauses while the bodies of {bodies(world)} go on")
+        _not_idle(world)
     world.ended = "pause"
 
 
