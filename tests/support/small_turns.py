@@ -60,6 +60,7 @@ KINDS: dict[str, Kind] = {
     "timeout_exclusive": Kind("exclusive", terms=Terms(timeout=1.0)),
     "asks": Kind(asks=True),
     "asks_k": Kind(writes=(K,), asks=True),
+    "asks_stop_after": Kind(asks=True, terms=Terms(stop="after")),
     "asks_exclusive": Kind("exclusive", asks=True),
     "hook_exclusive": Kind(hook=("exclusive",)),
     "hook_j_to_k": Kind(writes=(J,), hook=("write_k",)),

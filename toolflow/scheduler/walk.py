@@ -125,7 +125,9 @@ class Walk(State):
             self._say("start", index)
 
     def _may_prepare(self) -> bool:
-        if self._shut or self.stop_point >= 0 or self._holds or self._late:
+        if self._shut or self.stop_point >= 0 or self._late:
+            return False
+        if self._holds and self._cursor > min(self._holds):
             return False
         if self._approvals_first and self._asked:
             return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from small_turns import KINDS, call, plan_of
+from small_turns import KINDS, Kind, call, plan_of
 
 from toolflow.scheduler import Decision, Scheduler
 
@@ -154,3 +154,123 @@ def test_a_run_ends_when_its_last_call_fails_for_a_body_that_never_stops() -> No
     scheduler.take()
     scheduler.stopped(1, failed=False)
     assert scheduler.take() == [Decision("settle", 2, "held", 0), Decision("finish")]
+
+
+def test_a_failure_for_a_body_that_never_stops_counts_as_one() -> None:
+    scheduler = begun("timeout_k", "error_stop_k", "write_k")
+    scheduler.started(0)
+    scheduler.reported(0)
+    scheduler.take()
+    scheduler.grace_over(0)
+    assert scheduler.take() == [
+        Decision("settle", 1, "held", 0),
+        Decision("settle", 2, "skipped", 1),
+        Decision("finish"),
+    ]
+
+
+def test_who_waits_through_a_gate_for_a_body_that_never_stops_fails_at_once() -> None:
+    tree = Kind(reads=("d/**",))
+    writers = [Kind(writes=(f"d/{name}",)) for name in "abc"]
+    plan = plan_of([call(i, k) for i, k in enumerate([tree, tree, tree, *writers, Kind()])], pool=7)
+    assert plan.gates
+    scheduler = Scheduler(plan)
+    scheduler.begin()
+    for index in (0, 1, 2, 6):
+        scheduler.started(index)
+    scheduler.reported(0)
+    scheduler.take()
+    scheduler.grace_over(0)
+    assert scheduler.take() == [Decision("settle", index, "held", 0) for index in (3, 4, 5)]
+
+
+def test_a_prepared_call_behind_a_new_stop_point_does_not_settle_for_a_stuck_body() -> None:
+    scheduler = begun("timeout_k", "write_j", "write_k", "safe", pausable=True)
+    scheduler.started(0)
+    scheduler.started(3)
+    scheduler.reported(0)
+    scheduler.changed(1, call(1, KINDS["ask"]))
+    scheduler.gave_up(1)
+    assert scheduler.stop_point == 1
+    scheduler.take()
+    scheduler.grace_over(0)
+    assert scheduler.take() == []
+    scheduler.stopped(3, failed=False)
+    assert scheduler.take() == [Decision("pause")]
+
+
+def test_nothing_fails_for_a_stuck_body_while_another_one_may_still_stop() -> None:
+    scheduler = begun("timeout", "timeout", "exclusive")
+    for index in (0, 1):
+        scheduler.started(index)
+        scheduler.reported(index)
+    scheduler.take()
+    scheduler.grace_over(0)
+    assert scheduler.take() == []
+    scheduler.grace_over(1)
+    assert scheduler.take() == [Decision("settle", 2, "held", 0), Decision("finish")]
+
+
+def test_a_declined_call_is_no_stop_point_either() -> None:
+    scheduler = begun("stop_after_ask", "safe", approver=True, pausable=True)
+    scheduler.answered(0, approved=False)
+    assert scheduler.take() == [Decision("ask", 0), Decision("start", 1)]
+
+
+def test_a_call_released_behind_a_new_stop_point_does_not_start() -> None:
+    scheduler = begun("write_j", "write_k", "write_k", pausable=True)
+    scheduler.changed(0, call(0, KINDS["ask"]))
+    scheduler.gave_up(0)
+    scheduler.take()
+    scheduler.started(1)
+    scheduler.stopped(1, failed=False)
+    assert scheduler.take() == [Decision("pause")]
+
+
+def test_a_finished_run_stands_at_no_stop_point() -> None:
+    scheduler = begun("stop_after", pausable=True)
+    scheduler.started(0)
+    scheduler.stopped(0, failed=False)
+    assert scheduler.take()[-1] == Decision("finish")
+    assert scheduler.stop_point == -1
+
+
+def test_calls_before_an_unanswered_stop_point_run_in_a_resumed_run() -> None:
+    scheduler = begun("safe", "asks_stop_after", "safe", pausable=True, asking=[1])
+    assert scheduler.take() == [Decision("start", 0)]
+    scheduler.started(0)
+    scheduler.stopped(0, failed=False)
+    assert scheduler.take() == [Decision("pause")]
+
+
+def test_a_call_that_asked_gives_its_permit_back() -> None:
+    scheduler = begun("error_stop", "asks", "timeout_exclusive", pool=2, pausable=True)
+    scheduler.started(0)
+    scheduler.started(1)
+    scheduler.stopped(0, failed=True)
+    scheduler.take()
+    scheduler.interrupted(1)
+    assert scheduler._starts.idle
+
+
+def test_an_answer_that_nobody_waits_for_any_more_is_ignored() -> None:
+    scheduler = begun("ask", "safe", approver=True)
+    scheduler.refused(0)
+    scheduler.take()
+    scheduler.answered(0, approved=False)
+    assert scheduler.take() == []
+    scheduler.answered(1, approved=False)
+    assert scheduler.take() == []
+    scheduler.started(1)
+    scheduler.stopped(1, failed=False)
+    assert scheduler.take() == [Decision("finish")]
+
+
+def test_a_call_that_runs_does_not_change() -> None:
+    scheduler = begun("write_j", "write_k")
+    scheduler.started(0)
+    scheduler.changed(0, call(0, KINDS["write_k"]))
+    assert scheduler.calls[0].writes == KINDS["write_j"].writes
+    scheduler.stopped(0, failed=False)
+    scheduler.changed(0, call(0, KINDS["write_k"]))
+    assert scheduler.calls[0].writes == KINDS["write_j"].writes

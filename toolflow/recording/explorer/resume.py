@@ -20,20 +20,22 @@ from toolflow.recording.explorer.world import (
 def resume_facts(world: World) -> Iterator[Fact]:
     """The ways in which a paused run may go on: every answer to what it waits for.
 
-    The questions are answered one at a time, the first with yes and with no; or all of them, also
-    those behind the stop point, with no. A person who answers nothing sees the same pause again.
+    Approvals are answered one at a time: the first one with yes and with no, and the last one,
+    which may stand far behind the stop point, with no. Bodies that asked get their answers all at
+    once, or only the last one of them, or none, and then the others go on.
     """
     if bodies(world):
         return  # the report of a paused run waits until they have stopped or outlasted their grace
+    asked = [i for i, stage in enumerate(world.stage) if stage == ASKING]
+    if asked:
+        yield Fact("resume", -1, "all answered")
+        yield Fact("resume", asked[-1], "answered")
     open_ = open_questions(world)
-    if not open_:
-        yield Fact("resume")
-        return
-    yield Fact("resume", open_[0], "yes")
-    yield Fact("resume", open_[0], "no")
-    if len(open_) > 1:
+    if open_:
+        yield Fact("resume", open_[0], "yes")
+        yield Fact("resume", open_[0], "no")
         yield Fact("resume", open_[-1], "no")
-    if world.possible.approver or any(stage == ASKING for stage in world.stage):
+    if asked or not open_ or world.possible.approver:
         yield Fact("resume")
 
 
@@ -58,11 +60,14 @@ def resume(world: World, fact: Fact) -> None:
     if world.scheduler.stop_point >= 0:
         world.passed |= {world.scheduler.stop_point}
     world.foreign |= {i for i, stage in enumerate(world.stage) if stage == LINGERING}
+    if world.possible.hooks:
+        world.prepared = world.scheduler.prepared_calls
     for index, stage in enumerate(world.stage):
+        answered = fact.detail == "all answered" or fact == ("resume", index, "answered")
         if index in world.foreign:
             world.stage[index] = DEAD
-        elif not world.settled(index) and stage in {PREPARED, ASKING}:
-            world.stage[index] = IDLE
+        elif stage == PREPARED or (stage == ASKING and answered):
+            world.stage[index] = PREPARED if index in world.prepared else IDLE
     world.halted, world.ended = False, ""
     world.questions, world.stuck, world.cancelled = set(), set(), set()
     world.declined = set()

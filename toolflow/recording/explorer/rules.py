@@ -170,9 +170,11 @@ def _pause(world: World, _decision: Decision) -> None:
         need(not early, "pause", f"it pauses at {point}, and {early} have not settled")
         need(stops_before(world, point) or _ends(world, point), "pause", f"{point} is no stop")
     if not world.halted:
-        need(point >= 0, "pause", "it pauses without a stop point")
+        asks = ASKING in world.stage
+        need(point >= 0 or asks, "pause", "it pauses without a stop point or a question")
         need(not world.questions, "pause", f"it pauses while {world.questions} are asked for")
         need(not bodies(world), "pause", f"it pauses while the bodies of {bodies(world)} go on")
+        _not_idle(world)
     world.ended = "pause"
 
 

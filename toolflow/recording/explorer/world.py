@@ -120,6 +120,7 @@ class World:
         self.foreign: set[int] = set()  # bodies that an earlier run left behind
         self.passed: frozenset[int] = frozenset()
         self.before: frozenset[int] = frozenset()  # calls that settled in an earlier run
+        self.prepared: frozenset[int] = frozenset()  # those whose before-hook has run in one
         self.spent: set[Fact] = set()  # changes and questions that happen only once
         self.changed_live = False
         self.halted = self.aborted = self.broken = False
@@ -147,6 +148,8 @@ class World:
             approved=self.approved,
             settled=settled,
             failed=[i for i in settled if self.known[i] != "ok"],
+            prepared=self.prepared,
+            asking=[i for i, stage in enumerate(self.stage) if stage == ASKING],
         )
 
     # ---- what is asked of a world ----
