@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from toolflow.compiler import Plan, recompile
@@ -27,6 +27,10 @@ class Given:
     prepared: frozenset[int]
     asking: Mapping[int, Any]
     unknown: frozenset[int]
+
+    def options(self) -> dict[str, Any]:
+        """All of it, as the options of a run."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 from toolflow.runtime.hooks import HookChain
 from toolflow.runtime.toolbox import Toolbox
+from toolflow.scheduler.trace import TracedScheduler
 
 Reclassify = Callable[[CallPlan, Mapping[str, Any]], CallPlan]
 NO_HOOKS = HookChain(())
@@ -106,3 +107,20 @@ def stops_of(plan: PlanData, stop_at: Iterable[str], *, step: bool = False) -> f
             f"Its calls are {', '.join(index) or 'none'}."
         )
     return frozenset(index.values()) if step else frozenset(index[name] for name in wanted)
+
+
+def scheduler_of(plan: PlanData, options: RunOptions) -> TracedScheduler:
+    """The scheduler of a run."""
+    return TracedScheduler(
+        plan,
+        hooks=bool(options.hooks),
+        approver=options.approver is not None,
+        pausable=options.pausable,
+        stops=options.stops,
+        passed=options.passed,
+        approved=options.approved,
+        settled={index: hooked for index, (_, hooked) in options.outcomes.items()},
+        failed=[index for index, (outcome, _) in options.outcomes.items() if not outcome.ok],
+        prepared=options.prepared,
+        asking=options.asking,
+    )

@@ -28,14 +28,13 @@ from toolflow.runtime.execution import Execution
 from toolflow.runtime.hooking import HookRunner
 from toolflow.runtime.live import LiveTools
 from toolflow.runtime.loops import Caller, Mailbox
-from toolflow.runtime.options import RunOptions
+from toolflow.runtime.options import RunOptions, scheduler_of
 from toolflow.runtime.record import CallRecord, Wording
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.runtime.watchdog import Watchdog
 from toolflow.runtime.workers import Workers
 from toolflow.scheduler import Decision
 from toolflow.scheduler.decisions import ACQUIRING, DONE, HOOKING, PREPARING, RUNNING
-from toolflow.scheduler.trace import TracedScheduler
 
 MOMENT = 0.1  # seconds in which a cancelled body may end with words of its own
 
@@ -61,19 +60,7 @@ class Run:
         self.options = options
         self.wording = Wording()
         self.abort_cause: str | None = None
-        self.scheduler = TracedScheduler(
-            plan,
-            hooks=bool(options.hooks),
-            approver=options.approver is not None,
-            pausable=options.pausable,
-            stops=options.stops,
-            passed=options.passed,
-            approved=options.approved,
-            settled={index: hooked for index, (_, hooked) in options.outcomes.items()},
-            failed=[index for index, (outcome, _) in options.outcomes.items() if not outcome.ok],
-            prepared=options.prepared,
-            asking=options.asking,
-        )
+        self.scheduler = scheduler_of(plan, options)
         self.records = [CallRecord(unknown=call.index in options.unknown) for call in plan.calls]
         names = [call.name for call in plan.calls]
         if options.source != "main":
@@ -235,7 +222,7 @@ class Run:
             self._end_when_drained()
 
     def _end_when_drained(self) -> None:
-        """After a failure of ours: end with the last body, whatever the scheduler still believes."""
+        """After a failure of ours: end with the last body, whatever the scheduler believes."""
         if any(
             r.started is not None and r.stopped is None and not r.reported for r in self.records
         ):
