@@ -50,6 +50,8 @@ class Scheduler(Walk):
         settled: Calls that have an outcome already (a resumed run): index to whether the
             after-hook has run as well.
         failed: Indexes of those of them whose outcome is anything but a success.
+        prepared: Indexes of calls whose before-hook has run (a resumed run).
+        asking: Indexes of calls whose body asked a person and has no answer yet (a resumed run).
     """
 
     # ---- what the driver asks ----

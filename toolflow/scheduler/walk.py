@@ -140,8 +140,7 @@ class Walk(State):
                 self._holds.discard(held)
             elif self.phase[held] == DONE and self.stop_point < 0:
                 self._holds.discard(held)
-                if any(phase != DONE for phase in self.phase):
-                    self.stop_point = held
+                self.stop_point = held
 
     def _stops_before(self, index: int) -> bool:
         if not self._pausable:
@@ -207,7 +206,7 @@ class Walk(State):
         return self._lingering - self._stuck
 
     def _end(self, kind: DecisionKind) -> None:
-        if kind == "pause" and self._low < self.stop_point:
-            self.stop_point = -1  # what stands before it has not run: it is not reached
+        if kind == "finish" or self._low < self.stop_point:
+            self.stop_point = -1  # nothing stands behind it, or what stands before has not run
         self._ended = True
         self._say(kind)
