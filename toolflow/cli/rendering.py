@@ -43,7 +43,8 @@ def render(
         say(dot_text(plan))
         return 0
     else:
-        outcomes = recorded.outcomes if recorded is not None and recorded.events else None
-        save(plan, to, outcomes=outcomes)
+        ran = recorded is not None and recorded.events
+        outcomes, times = (recorded.outcomes, recorded.times) if ran and recorded else (None, None)
+        save(plan, to, outcomes=outcomes, times=times)
     tell(f"written: {to}")
     return 0

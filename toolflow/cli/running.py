@@ -118,7 +118,8 @@ def _write(result: FlowResult, folder: Path) -> list[str]:
         if stage.run is not None:
             picture = folder / f"{stage.stage}.svg"
             title = f"{result.flow.name}: {stage.stage}"
-            save(stage.run.plan, picture, outcomes=stage.run.outcomes, title=title)
+            run = stage.run
+            save(run.plan, picture, outcomes=run.outcomes, times=run.times, title=title)
             written.append(str(picture))
     return written
 
