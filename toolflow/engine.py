@@ -17,7 +17,6 @@ import anyio
 
 from toolflow.compiler import Plan, compile_plan
 from toolflow.compiler.compile import resource_problems
-from toolflow.errors import CheckpointError
 from toolflow.formats import read_turn
 from toolflow.locks import default_store
 from toolflow.locks.protocol import LockStore
@@ -25,7 +24,7 @@ from toolflow.model.batch import CallPlan, Limits, Verdict
 from toolflow.model.outcome import Outcome
 from toolflow.model.turn import Call, Turn
 from toolflow.recording.checkpoint import Checkpoint
-from toolflow.recording.conclude import conclude, execute, plain_turn, stage_turn
+from toolflow.recording.conclude import conclude, execute, only_outcome, plain_turn, stage_turn
 from toolflow.recording.result import RunResult
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.context import current_context
@@ -186,8 +185,8 @@ class Engine:
 
         Args:
             checkpoint: Where it paused.
-            answers: Answers by call name: to an approval ``True``, ``False`` or an `Answer`; to an
-                interrupt any value. Some or all; what is not answered goes on waiting.
+            answers: Answers by call name: to an interrupt any value, to all else ``True``,
+                ``False`` or an `Answer`. Some or all; what is not answered goes on waiting.
             transcript: As for `run`.
             hooks: As for `run`.
             approver: As for `run`.
@@ -216,13 +215,7 @@ class Engine:
             approver,
             around,
             stops=stops_of(plan, stop_at, step=step) | checkpoint.stops,
-            passed=given.passed,
-            approved=given.approved,
-            outcomes=given.outcomes,
-            answers=given.answers,
-            attempts=given.attempts,
-            prepared=given.prepared,
-            asking=given.asking,
+            **given.options(),
             total=timeout if timeout is not None else checkpoint.timeout,
         )
         return await self._run(plan, options, transcript, since=checkpoint)
@@ -242,10 +235,7 @@ class Engine:
         """
         turn = Turn("call", (Call(0, "call-1", tool, dict(args or {})),), carries_ids=False)
         result = await self.run(turn, **{"can_pause": False, **options})
-        outcome = result.outcomes[0]
-        if outcome is None:
-            raise CheckpointError(f"The call of {tool!r} paused. Use `run` for calls that may ask.")
-        return outcome
+        return only_outcome(result, tool)
 
     def run_sync(self, plan: Plan | Turn | Any, **options: Any) -> RunResult:
         """Do what `run` does, in an event loop of its own."""

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from acting import later
 from recorded_runs import POLICY, PureRun, message_of, plan_of, recording_of
 
-from toolflow import Engine, Outcome, Toolbox
+from toolflow import Context, Control, Engine, Outcome, Toolbox
 from toolflow.model import RecordedTurn, Recording
 from toolflow.recording import (
     Recorder,
@@ -114,6 +115,35 @@ def test_b101_a_call_that_never_ran_runs_after_a_resume(run: Runner, tmp_path: P
 def test_b103_finished_calls_are_matched_by_name_not_by_place(run: Runner, tmp_path: Path) -> None:
     done = {4: "five", 1: "two", 6: "seven"}  # in the order in which they had ended
     assert resumed(run, done, 7, tmp_path / "checkpoint.yaml") == ["p1", "p3", "p4", "p6"]
+
+
+def test_an_abort_of_a_run_that_waits_for_a_person_is_replayed(run: Runner) -> None:
+    """The call had run and asked, so it is told as aborted although it did not start again."""
+    tools = Toolbox()
+
+    @tools.tool(name="look", safe=True)
+    async def look(path: str, ctx: Context) -> Any:
+        await anyio.sleep(0 if path == "asks" else 5)
+        return ctx.interrupt("Which one?") if path == "asks" else path
+
+    async def main() -> Recording:
+        engine = Engine(tools)
+        recorder = Recorder(policy=engine.policy, source={"cwd": "/repo"})
+        message = message_of([("look", "asks"), ("look", "sleeps")])
+        paused = await engine.run(message)
+        recorder.add(paused)
+        stopped = Control()
+        stopped.abort()
+        assert paused.checkpoint is not None
+        recorder.add(await engine.resume(paused.checkpoint, control=stopped))
+        async with anyio.create_task_group() as tasks:
+            control = Control()
+            tasks.start_soon(later, 1, control.abort)
+            recorder.add(await engine.run(message, control=control))
+        return recorder.recording
+
+    report = replay(load_recording(dump_recording(run(main))))
+    assert report.ok
 
 
 def test_b105_what_is_committed_is_the_same_whatever_ends_first(run: Runner) -> None:

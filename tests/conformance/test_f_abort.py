@@ -677,6 +677,18 @@ def test_c080_an_abort_from_another_thread_is_heard(run):
     assert errors(result) == ["Interrupted by a thread."]
 
 
+def test_c080_an_abort_from_a_timer_of_the_loop_is_heard_although_no_task_runs_there():
+    control, box = Control(), stubborn(Toolbox(), None, cleanup=2)
+
+    async def main():
+        asyncio.get_running_loop().call_later(1, control.abort)
+        return await Engine(box).run(turn_of("slow", "slow"), control=control)
+
+    result = run_virtual(main, backend="asyncio")
+    assert_accounted(result)
+    assert statuses(result) == ["aborted", "aborted"]
+
+
 def test_c081_an_interrupt_pauses_and_the_resumed_run_does_the_rest(run):
     async def main():
         control, engine = Control(), Engine(tools())

@@ -175,6 +175,15 @@ def test_c090_an_exclusive_call_that_asks_keeps_its_turn(run):
     assert desk.log == ["read", "ask b 1", "ask b 2", "told b 1", "read"]
 
 
+def test_c090_behind_an_exclusive_call_that_waits_for_its_answer_nothing_starts(run):
+    desk = Desk()
+    calls = ["ask_alone", "read", "write"]
+    paused, again, result = run(partial(resumed, desk.engine(), turn(*calls), {}, {"a": 1}))
+    assert (asks(again), statuses(again)) == (asks(paused), [None] * 3)
+    assert_accounted_over(paused, again, result)
+    assert desk.log == ["ask a 1", "ask a 2", "told a 1", "read", "write"]
+
+
 def test_c090_a_false_or_empty_answer_is_an_answer(run):
     _, result = run(partial(resumed, Desk().engine(), turn("ask"), {"a": None}))
     assert result.outcomes[0].value == "a got None"

@@ -101,3 +101,8 @@ def test_the_recording_draws_its_turns(ran: Path, tmp_path: Path) -> None:
 def test_a_flow_beside_other_flows_finds_its_own_modules(tmp_path: Path) -> None:
     shutil.copytree(FLOWS / "quickstart", tmp_path / "copy")
     assert main(["check", str(tmp_path / "copy" / "flow.yaml")]) == 0
+
+
+def test_the_recording_that_comes_with_it_replays(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(FLOWS / "quickstart" / "recording.yaml")]) == 0
+    assert "4 turns replayed, 4 of them compared: no divergence." in capsys.readouterr().out

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from toolflow.recording.checkpoint_file import load_checkpoint as load_checkpoint
     from toolflow.recording.checkpoint_file import save_checkpoint as save_checkpoint
+    from toolflow.recording.crash import CrashRepair as CrashRepair
+    from toolflow.recording.crash import after_crash as after_crash
     from toolflow.recording.file import dump_recording as dump_recording
     from toolflow.recording.file import load_recording as load_recording
     from toolflow.recording.file import save_recording as save_recording
@@ -27,10 +29,12 @@ if TYPE_CHECKING:
     from toolflow.recording.turn_form import turn_from as turn_from
 
 _HOMES = {
+    "CrashRepair": "crash",
     "Recorder": "recorder",
     "ReplayReport": "replaying",
     "ReplayedTurn": "replaying",
     "Simulation": "simulator",
+    "after_crash": "crash",
     "dump_recording": "file",
     "load_checkpoint": "checkpoint_file",
     "load_recording": "file",

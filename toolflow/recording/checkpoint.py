@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from toolflow.compiler import Plan, recompile
@@ -11,6 +11,7 @@ from toolflow.errors import CheckpointError
 from toolflow.model.outcome import Outcome
 from toolflow.runtime.approvals import Answer, Question, call_digest
 from toolflow.runtime.options import RunOptions
+from toolflow.runtime.record import unknown_outcome
 from toolflow.runtime.report import RunReport
 
 
@@ -25,6 +26,11 @@ class Given:
     attempts: Mapping[int, int]
     prepared: frozenset[int]
     asking: Mapping[int, Any]
+    unknown: frozenset[int]
+
+    def options(self) -> dict[str, Any]:
+        """All of it, as the options of a run."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,8 @@ class Checkpoint:
         extra: Texts of hooks for the model so far.
         prepared: Indexes of calls whose before-hook has run; it does not run again.
         steering: Messages that arrived meanwhile; they are delivered after the turn.
+        unknown: Indexes of calls that a process which died had entered, and that have not run
+            since: whatever keeps them from running again, their outcome is unknown.
     """
 
     plan: Plan
@@ -58,6 +66,7 @@ class Checkpoint:
     extra: tuple[str, ...] = ()
     prepared: frozenset[int] = frozenset()
     steering: tuple[Any, ...] = ()
+    unknown: frozenset[int] = frozenset()
 
     def answered(self, answers: Mapping[str, Any]) -> Given:
         """This checkpoint with answers.
@@ -69,8 +78,8 @@ class Checkpoint:
             What the resumed run starts from.
 
         Raises:
-            CheckpointError: If an answer is for a call that does not wait, or an approval's answer
-                is neither an `Answer` nor a boolean. Nothing is half applied (spec 8.4).
+            CheckpointError: If an answer is for a call that does not wait, or is neither an
+                `Answer` nor a boolean where it must be one. Nothing is half applied (spec 8.4).
         """
         questions = {question.call: question for question in self.questions}
         index = {call.name: call.index for call in self.plan.calls}
@@ -89,9 +98,7 @@ class Checkpoint:
             elif (decision := _decision(name, answer)).approved:
                 approved.add(index[name])
             else:
-                reason = f": {decision.reason}" if decision.reason else "."
-                outcome = Outcome("declined", error=f"Declined by the approver{reason}")
-                outcomes[index[name]] = (outcome, False)
+                outcomes[index[name]] = (_refused(question, decision), False)
         return Given(
             outcomes,
             frozenset(approved),
@@ -102,14 +109,15 @@ class Checkpoint:
             {
                 index[question.call]: question.text
                 for question in self.questions
-                if question.kind == "interrupt" and question.call not in answers
+                if question.kind != "approval" and question.call not in answers
             },
+            self.unknown.difference(outcomes),
         )
 
     def _check(self, question: Question, index: int) -> None:
-        """Refuse an approval that was asked for with another tool or other arguments."""
+        """Refuse an answer that was asked for with another tool or other arguments."""
         call = self.plan.calls[index]
-        if question.kind == "approval" and question.digest != call_digest(call):
+        if question.kind != "interrupt" and question.digest != call_digest(call):
             raise CheckpointError(
                 f"The question of {call.name!r} was put for another tool or other arguments than "
                 "the plan has now. Resume without an answer to it, and it is put again."
@@ -168,7 +176,20 @@ def checkpoint_of(
         extra=extra,
         prepared=report.prepared,
         steering=steering,
+        unknown=frozenset(
+            index
+            for index in options.unknown
+            if report.outcomes[index] is None and report.times[index].started is None
+        ),
     )
+
+
+def _refused(question: Question, decision: Answer) -> Outcome:
+    """The outcome of a call to which a person said no."""
+    said = f"Declined by the approver{f': {decision.reason}' if decision.reason else '.'}"
+    if question.kind == "repeat":
+        return unknown_outcome(said)
+    return Outcome("declined", error=said)
 
 
 def _decision(name: str, answer: object) -> Answer:
@@ -176,6 +197,4 @@ def _decision(name: str, answer: object) -> Answer:
         return answer
     if isinstance(answer, bool):
         return Answer(approved=answer)
-    raise CheckpointError(
-        f"The answer for {name!r} is {answer!r}. It is an approval: use True, False or an Answer."
-    )
+    raise CheckpointError(f"The answer for {name!r} is {answer!r}: use True, False or an Answer.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from toolflow import yamlio
 from toolflow.compiler import Plan
@@ -40,7 +40,9 @@ _FIELDS: Final = (
     "extra",
     "prepared",
     "steering",
+    "unknown",
 )
+_KINDS: Final = ("approval", "interrupt", "repeat")
 _QUESTION: Final = ("call", "kind", "text", "tool", "args", "digest")
 
 
@@ -73,6 +75,7 @@ def checkpoint_data(checkpoint: Checkpoint) -> dict[str, Any]:
         "extra": list(checkpoint.extra),
         "prepared": [names[index] for index in sorted(checkpoint.prepared)],
         "steering": list(checkpoint.steering),
+        "unknown": [names[index] for index in sorted(checkpoint.unknown)],
         "turn": turn_data(recorded),
     }
     if checkpoint.timeout is not None:
@@ -154,6 +157,7 @@ def _read(reader: Reader) -> Checkpoint | None:
         tuple(text for _, text in reader.items(data, (), "extra", str)),
         _indexes(reader, data, "prepared", names),
         tuple(reader.field(data, (), "steering", list, [])),
+        _indexes(reader, data, "unknown", names),
     )
 
 
@@ -232,13 +236,13 @@ def _question_data(question: Question) -> dict[str, Any]:
 
 def _read_question(reader: Reader, item: object, path: Path) -> Question:
     data = reader.mapping(item, path, _QUESTION)
-    given = data.get("kind")
-    kind: Literal["approval", "interrupt"] = "interrupt" if given == "interrupt" else "approval"
-    if given != kind:
-        reader.problem(path, f"The kind of a question is {given!r}. Use approval or interrupt.")
+    kind = data.get("kind")
+    if kind not in _KINDS:
+        text = f"The kind of a question is {kind!r}. Use approval, interrupt or repeat."
+        reader.problem(path, text)
     return Question(
         reader.field(data, path, "call", str),
-        kind,
+        kind,  # type: ignore[arg-type]  # one of the kinds, or nothing is given back
         data.get("text"),
         reader.field(data, path, "tool", str),
         reader.field(data, path, "args", dict),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolflow.compiler import Plan
+from toolflow.errors import CheckpointError
 from toolflow.formats import write_turn
 from toolflow.model.outcome import Outcome
 from toolflow.model.turn import Call, Turn
@@ -102,3 +103,15 @@ def plain_turn(plan: Plan) -> Turn:
     """The turn of a plan that was loaded without its message."""
     calls = tuple(Call(call.index, call.id, call.tool, call.args) for call in plan.calls)
     return Turn(plan.turn_id, calls, message_id=plan.message_id, source=plan.source)
+
+
+def only_outcome(result: RunResult, tool: str) -> Outcome:
+    """The outcome of the one call of a run.
+
+    Raises:
+        CheckpointError: If the run paused instead.
+    """
+    outcome = result.outcomes[0]
+    if outcome is None:
+        raise CheckpointError(f"The call of {tool!r} paused. Use `run` for calls that may ask.")
+    return outcome

@@ -11,7 +11,7 @@ up, a key may be held by another run), so starts are matched with decisions by o
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from toolflow.errors import DivergenceError, InternalError
 from toolflow.model.batch import CallPlan
@@ -93,6 +93,14 @@ def told(scheduler: Scheduler, fact: Fact) -> list[Decision]:
     except InternalError as error:
         raise diverged(None, fact.kind, "nothing can go on", what="the run") from error
     return scheduler.take()
+
+
+# What a call that does not start is told to be where its body ran before: it asked a person, or
+# its process died in the middle of it.
+_RAN_BEFORE: Final = {
+    ("not_started", "aborted"),
+    *((status, "outcome_unknown") for status in ("not_started", "skipped", "declined", "held")),
+}
 
 
 class Drive:
@@ -200,7 +208,7 @@ class Drive:
         elif kind == "settle":
             outcome = self._outcomes[index]
             recorded = "no outcome" if outcome is None else outcome.status
-            if recorded != decision.status:
+            if recorded != decision.status and (decision.status, recorded) not in _RAN_BEFORE:
                 raise diverged(self._name(index), recorded, decision.status)
         elif kind in {"finish", "pause"}:
             self.end = kind

@@ -16,15 +16,16 @@ class Question:
 
     Attributes:
         call: The call's unique name in its turn.
-        kind: ``approval`` (may it run?) or ``interrupt`` (its body asks).
+        kind: ``approval`` (may it run?), ``interrupt`` (its body asks) or ``repeat`` (it had
+            started when a process died: may it run again?).
         text: The question; for an interrupt any JSON value.
         tool: The tool's name.
         args: The arguments.
-        digest: What an approval is bound to: tool and arguments (spec 8.4).
+        digest: What a yes is bound to: tool and arguments (spec 8.4).
     """
 
     call: str
-    kind: Literal["approval", "interrupt"]
+    kind: Literal["approval", "interrupt", "repeat"]
     text: Any
     tool: str
     args: Mapping[str, Any]
@@ -33,7 +34,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A person's answer to an approval.
+    """A person's answer to an approval, or to whether a call may run again.
 
     Attributes:
         approved: Whether the call may run.
@@ -63,6 +64,13 @@ def approval_of(call: CallPlan) -> Question:
 def interrupt_of(call: CallPlan, question: Any) -> Question:
     """The question that a call's body asks."""
     return Question(call.name, "interrupt", question, call.tool, call.args, call_digest(call))
+
+
+def repeat_of(call: CallPlan) -> Question:
+    """The question whether a call may run again that had started when a process died."""
+    what = f"Call {call.name!r} ({call.label or call.tool})"
+    text = f"{what} had started when the process died, and may have taken effect; run it again?"
+    return Question(call.name, "repeat", text, call.tool, call.args, call_digest(call))
 
 
 def as_answer(value: object) -> Answer:

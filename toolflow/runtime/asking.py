@@ -18,6 +18,7 @@ from toolflow.runtime.approvals import (
     as_answer,
     call_digest,
     interrupt_of,
+    repeat_of,
 )
 from toolflow.runtime.failure import brief
 from toolflow.scheduler.decisions import ASKING, DONE, PREPARING, READY, WAITING
@@ -91,7 +92,9 @@ class Asking:
         for call in self._run.scheduler.calls:
             index = call.index
             if self._run.scheduler.phase[index] == ASKING:
-                found.append(interrupt_of(call, self._run.interrupts[index]))
+                again = index in self._run.options.unknown and index in self._run.options.asking
+                asked = self._run.interrupts[index]
+                found.append(repeat_of(call) if again else interrupt_of(call, asked))
             elif (
                 call.ask is not None
                 and index not in self._approved
@@ -149,7 +152,7 @@ class Asking:
             self._approved.add(index)
         else:
             reason = f": {answer.reason}" if answer.reason else "."
-            record.outcome = Outcome("declined", error=f"Declined by the approver{reason}")
+            record.unrun(Outcome("declined", error=f"Declined by the approver{reason}"))
         run.scheduler.answered(index, approved=answer.approved)
         run.known(index)
         if answer.always:

@@ -35,6 +35,7 @@ class Execution:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._held = Held(run)
+        self._hooked, self._around = bool(run.options.hooks), run.options.hooks.around
         self.release_turn = self._held.release_turn
 
     async def run(self, index: int, worker: Worker) -> None:
@@ -101,7 +102,7 @@ class Execution:
         if tool is None:
             raise LookupError(f"There is no tool {call.tool!r} to run.")
         variables = run.base.copy()
-        if run.options.hooks.around:
+        if self._around:
             return run_inside(variables, self._wrapped(call, record, tool), on_wait)
         args = self._args(call, tool)
         if tool.is_async:
@@ -180,7 +181,7 @@ class Execution:
         record.settled = record.stopped
         if record.lease is not None:
             self._held.give_back(run.scheduler.calls[index], record)
-        if run.options.hooks:  # the settled event comes later: its after-hook sees it first
+        if self._hooked:  # the settled event comes later: its after-hook sees it first
             run.log.add("call_stopped", record.stopped, index)
         run.scheduler.stopped(index, failed=outcome.status != "ok")
         run.known(index, record.stopped)

@@ -16,6 +16,7 @@ from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 from toolflow.runtime.hooks import HookChain
 from toolflow.runtime.toolbox import Toolbox
+from toolflow.scheduler.trace import TracedScheduler
 
 Reclassify = Callable[[CallPlan, Mapping[str, Any]], CallPlan]
 NO_HOOKS = HookChain(())
@@ -37,7 +38,9 @@ class RunOptions:
         approved: Calls whose question was answered with yes.
         outcomes: Calls that have an outcome already, with whether the after-hook has run.
         prepared: Calls whose before-hook has run.
-        asking: Calls whose body asked a person and has no answer yet, with the question.
+        asking: Calls that wait for a person (their body asked, or they are unknown), with the
+            question.
+        unknown: Calls that a process which died had entered; nobody knows how they ended.
         answers: Answers to interrupts, by the call's name, in the order asked.
         attempts: How often each call was entered before, by index.
         grace: Seconds that a body that was reported may take to stop before others stop waiting.
@@ -64,6 +67,7 @@ class RunOptions:
     outcomes: Mapping[int, tuple[Outcome, bool]] = field(default_factory=dict)
     prepared: frozenset[int] = frozenset()
     asking: Mapping[int, object] = field(default_factory=dict)
+    unknown: frozenset[int] = frozenset()
     answers: Mapping[str, Sequence[Any]] = EMPTY
     attempts: Mapping[int, int] = field(default_factory=dict)
     grace: float = 5.0
@@ -103,3 +107,20 @@ def stops_of(plan: PlanData, stop_at: Iterable[str], *, step: bool = False) -> f
             f"Its calls are {', '.join(index) or 'none'}."
         )
     return frozenset(index.values()) if step else frozenset(index[name] for name in wanted)
+
+
+def scheduler_of(plan: PlanData, options: RunOptions) -> TracedScheduler:
+    """The scheduler of a run."""
+    return TracedScheduler(
+        plan,
+        hooks=bool(options.hooks),
+        approver=options.approver is not None,
+        pausable=options.pausable,
+        stops=options.stops,
+        passed=options.passed,
+        approved=options.approved,
+        settled={index: hooked for index, (_, hooked) in options.outcomes.items()},
+        failed=[index for index, (outcome, _) in options.outcomes.items() if not outcome.ok],
+        prepared=options.prepared,
+        asking=options.asking,
+    )

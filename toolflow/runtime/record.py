@@ -29,6 +29,7 @@ class CallRecord:
         context: The body's context.
         hooks: The context that its hooks share.
         question: Its open question.
+        unknown: Whether a process that died had entered its body, so nobody knows how it ended.
     """
 
     outcome: Outcome | None = None
@@ -37,6 +38,7 @@ class CallRecord:
     graced: bool = False
     in_thread: bool = False
     hooked: bool = False
+    unknown: bool = False
     lease: Lease | None = None
     scope: anyio.CancelScope | None = None
     context: Context | None = None
@@ -57,9 +59,12 @@ class CallRecord:
     @property
     def partial(self) -> Any:
         """What the body kept in case it is cut off."""
-        if self.context is None or self.context.partial is None:
-            return None
-        return outcome_of(self.context.partial).value
+        return self.context.partial if self.context is not None else None
+
+    def unrun(self, outcome: Outcome) -> None:
+        """Note the outcome of a call that does not run; what began earlier stays unknown."""
+        begun = self.unknown and self.started is None
+        self.outcome = unknown_outcome(outcome.error) if begun else outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +139,16 @@ def timed_out(call: CallPlan, partial: Any = None) -> Outcome:
     harmless = call.verdict.kind == "safe" and call.writes == ()
     doubt = "" if harmless else " Whether it took effect is not known: look before you repeat it."
     return _cut_short("timed_out", partial, f"Timed out after {limit:g} s.{doubt}")
+
+
+def unknown_outcome(note: str | None = None) -> Outcome:
+    """The outcome of a call whose process died in the middle of it.
+
+    Args:
+        note: Why it was not run again.
+    """
+    error = "It started, and nobody knows how it ended: look before you repeat it."
+    return Outcome("outcome_unknown", error=error, note=note)
 
 
 def settled_outcome(call: CallPlan) -> Outcome:

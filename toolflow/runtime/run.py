@@ -28,14 +28,13 @@ from toolflow.runtime.execution import Execution
 from toolflow.runtime.hooking import HookRunner
 from toolflow.runtime.live import LiveTools
 from toolflow.runtime.loops import Caller, Mailbox
-from toolflow.runtime.options import RunOptions
+from toolflow.runtime.options import RunOptions, scheduler_of
 from toolflow.runtime.record import CallRecord, Wording
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.runtime.watchdog import Watchdog
 from toolflow.runtime.workers import Workers
 from toolflow.scheduler import Decision
 from toolflow.scheduler.decisions import ACQUIRING, DONE, HOOKING, PREPARING, RUNNING
-from toolflow.scheduler.trace import TracedScheduler
 
 MOMENT = 0.1  # seconds in which a cancelled body may end with words of its own
 
@@ -61,20 +60,8 @@ class Run:
         self.options = options
         self.wording = Wording()
         self.abort_cause: str | None = None
-        self.scheduler = TracedScheduler(
-            plan,
-            hooks=bool(options.hooks),
-            approver=options.approver is not None,
-            pausable=options.pausable,
-            stops=options.stops,
-            passed=options.passed,
-            approved=options.approved,
-            settled={index: hooked for index, (_, hooked) in options.outcomes.items()},
-            failed=[index for index, (outcome, _) in options.outcomes.items() if not outcome.ok],
-            prepared=options.prepared,
-            asking=options.asking,
-        )
-        self.records = [CallRecord() for _ in plan.calls]
+        self.scheduler = scheduler_of(plan, options)
+        self.records = [CallRecord(unknown=call.index in options.unknown) for call in plan.calls]
         names = [call.name for call in plan.calls]
         if options.source != "main":
             names = [f"{options.source}/{name}" for name in names]
@@ -147,8 +134,7 @@ class Run:
 
     def settle(self, index: int, outcome: Outcome) -> None:
         """Note the outcome of a call that did not run, and tell it."""
-        record = self.records[index]
-        record.outcome = outcome
+        self.records[index].unrun(outcome)
         self.tell_settled(index)
 
     def tell_settled(self, index: int, at: float | None = None) -> None:
@@ -171,7 +157,7 @@ class Run:
     def refuse(self, index: int, outcome: Outcome, *, hooked: bool) -> None:
         """A call gets its outcome before it started."""
         self.asking.forget(index)
-        self.records[index].outcome = outcome
+        self.records[index].unrun(outcome)
         self.scheduler.refused(index, hooked=hooked)
         self.known(index)
         self.pump()
@@ -232,6 +218,19 @@ class Run:
             self.broken(error)
         finally:
             self._pumping = False
+        if self._error is not None:
+            self._end_when_drained()
+
+    def _end_when_drained(self) -> None:
+        """After a failure of ours: end with the last body, whatever the scheduler believes."""
+        if any(
+            r.started is not None and r.stopped is None and not r.reported for r in self.records
+        ):
+            return
+        for record in self.records:
+            if record.started is None and record.scope is not None:
+                record.scope.cancel()  # it waits for keys
+        self._finish("finish")
 
     def _carry_out(self, decision: Decision) -> None:
         kind, index = decision.kind, decision.call

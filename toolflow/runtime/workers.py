@@ -130,13 +130,18 @@ class Workers:
             event.set()
 
     async def _work(self) -> None:
-        count = 0
-        worker = Worker(self)
+        count, worker, run = 0, Worker(self), self._run.execution.run
         while not self._closed:
             with anyio.CancelScope(shield=True) as scope:
                 worker.scope = scope
                 while self._queue and not scope.cancel_called:
-                    await self._call(self._queue.popleft(), worker)
+                    index = self._queue.popleft()
+                    try:
+                        await run(index, worker)
+                    except BaseException as error:  # noqa: BLE001  # a bug of ours, told at the end
+                        worker.come_back()
+                        self._run.lost(index, error)
+                    worker.come_back()
                     count += 1
                     if count % YIELD_EVERY == 0 and not scope.cancel_called:
                         await anyio.lowlevel.checkpoint()
@@ -145,12 +150,3 @@ class Workers:
                     self._idle.append(event)
                     self._looking -= 1
                     await event.wait()
-
-    async def _call(self, index: int, worker: Worker) -> None:
-        run = self._run
-        try:
-            await run.execution.run(index, worker)
-        except BaseException as error:  # noqa: BLE001  # a bug of ours, told when the run has ended
-            worker.come_back()
-            run.lost(index, error)
-        worker.come_back()

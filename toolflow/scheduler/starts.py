@@ -19,14 +19,18 @@ class StartQueue:
     Args:
         calls: The calls of the plan; the list is shared, so changed calls are seen.
         limits: The bounds of the run.
+
+    Attributes:
+        permits: How many permits are left.
+        queued: The calls that wait for one.
     """
 
     def __init__(self, calls: Sequence[CallPlan], limits: Limits) -> None:
         self._calls = calls
         self._pool = limits.pool
-        self._permits = limits.pool
+        self.permits = limits.pool
         self._free = dict(limits.resources)
-        self._queued: set[int] = set()
+        self.queued: set[int] = set()
         # Every queued call is in the heap. What is left there of calls that were taken out of
         # the queue is skipped when it comes up: searching the heap for it would be slow.
         self._heap: list[int] = []
@@ -34,37 +38,27 @@ class StartQueue:
         self._taken: dict[int, Mapping[str, int]] = {}
 
     @property
-    def waiting(self) -> bool:
-        """Whether a call waits in the queue."""
-        return bool(self._queued)
-
-    @property
     def idle(self) -> bool:
         """Whether no permit is out."""
-        return self._permits == self._pool
-
-    @property
-    def room(self) -> bool:
-        """Whether there are more permits than calls that could use one."""
-        return self._permits > len(self._queued)
+        return self.permits == self._pool
 
     def offer(self, index: int) -> None:
         """Queue a call that may start."""
-        if index not in self._queued and index not in self._parked:
-            self._queued.add(index)
+        if index not in self.queued and index not in self._parked:
+            self.queued.add(index)
             heappush(self._heap, index)
 
     def retract(self, index: int) -> None:
         """Take a call out of the queue, if it is in it."""
-        self._queued.discard(index)
+        self.queued.discard(index)
         self._parked.pop(index, None)
 
     def first(self) -> int:
         """The earliest call that could start now, or -1 where there is none or no permit."""
         heap = self._heap
-        while heap and heap[0] not in self._queued:
+        while heap and heap[0] not in self.queued:
             heappop(heap)
-        return heap[0] if heap and self._permits else -1
+        return heap[0] if heap and self.permits else -1
 
     def take(self) -> bool:
         """Give the call that `first` told a permit and its share of resources.
@@ -73,7 +67,7 @@ class StartQueue:
             Whether it got them; if not, it is parked until some of what it needs comes back.
         """
         index = heappop(self._heap)
-        self._queued.discard(index)
+        self.queued.discard(index)
         uses = self._calls[index].terms.uses
         if uses:
             for name, units in uses.items():
@@ -84,16 +78,12 @@ class StartQueue:
                 if name in self._free:
                     self._free[name] -= units
             self._taken[index] = uses
-        self._permits -= 1
+        self.permits -= 1
         return True
-
-    def give(self) -> None:
-        """Give a permit to a call that uses no resources, past the empty queue."""
-        self._permits -= 1
 
     def give_back(self, index: int) -> None:
         """Take a call's permit and share of resources back."""
-        self._permits += 1
+        self.permits += 1
         if not self._taken:
             return
         for name, units in self._taken.pop(index, {}).items():

@@ -14,6 +14,7 @@ from toolflow.model.batch import CallPlan
 from toolflow.model.plan import PlanData
 from toolflow.model.recording import Fact
 from toolflow.model.turn import EMPTY
+from toolflow.scheduler.decisions import RUNNING
 from toolflow.scheduler.scheduler import Scheduler
 
 _FAILED: Mapping[str, Any] = {"failed": True}
@@ -114,7 +115,7 @@ class TracedScheduler(Scheduler):
     def started(self, index: int) -> None:
         """See `Scheduler.started`."""
         self._trace += ("started", index, EMPTY)
-        super().started(index)
+        self.phase[index] = RUNNING  # all that the scheduler does; this one is told for every call
 
     def gave_up(self, index: int) -> None:
         """See `Scheduler.gave_up`."""

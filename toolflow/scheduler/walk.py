@@ -35,7 +35,7 @@ class Walk(State):
         while more:
             self._advance_low()
             self._advance_cursor()
-            while starts.waiting and self._dispatch():
+            while starts.queued and self._dispatch():
                 self._advance_cursor()
             more = (self._stuck and self._give_up_waiting()) or self._low_settled()
         if not self._busy:
@@ -82,9 +82,11 @@ class Walk(State):
         phase, count = self.phase, len(self.calls)
         if self._holds:
             self._pass_holds()
-        while self._cursor < count and self._may_prepare():
+        starts = self._starts
+        # Never more calls than there are permits for: `_may_prepare` looks at everything else.
+        while self._cursor < count and starts.permits > len(starts.queued) and self._may_prepare():
             index = self._cursor
-            if phase[index] == WAITING and self._plain[index] and not self._irregular():
+            if self._plain[index] and phase[index] == WAITING and self._regular():
                 self._cursor += 1
                 self._go_straight_on(index)
                 continue
@@ -106,18 +108,18 @@ class Walk(State):
             else:
                 self._go_on(index)
 
-    def _irregular(self) -> bool:
-        """Whether something has happened for which plain calls have to be looked at closely."""
-        return bool(self._changed or self._split or self._stuck)
+    def _regular(self) -> bool:
+        """Whether nothing has happened for which plain calls have to be looked at closely."""
+        return not (self._changed or self._split or self._stuck)
 
     def _go_straight_on(self, index: int) -> None:
         """Start a plain call in its place; the same as `_go_on` and `_dispatch` would do."""
         self._open.add(index)
-        if self._starts.waiting or self._waits.blocked(index):
+        if self._starts.queued or self._waits.blocked(index):
             self.phase[index] = READY
             self._offer(index)
         else:
-            self._starts.give()
+            self._starts.permits -= 1
             self.phase[index] = ACQUIRING
             self._busy += 1
             self._say("start", index)
@@ -129,9 +131,7 @@ class Walk(State):
             return False
         if self._approvals_first and self._asked:
             return False
-        if self._hooks and self._cursor and self.phase[self._cursor - 1] == PREPARING:
-            return False
-        return self._starts.room
+        return not (self._hooks and self._cursor and self.phase[self._cursor - 1] == PREPARING)
 
     def _pass_holds(self) -> None:
         """Stop at calls with ``stop: after`` that are done; go on from those that did not run."""

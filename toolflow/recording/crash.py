@@ -1,0 +1,175 @@
+"""After a crash: what becomes of each call of a run whose process died (spec 10.1).
+
+It is a pure function over facts that any journal can give: which bodies were entered, and which
+calls had settled. Calls are told by name alone, so the order in which the facts were written,
+which differs from run to run in a pool, never matters (faults 101, 103).
+
+Nobody knows how a body ended that was entered and told nothing. Running it again could do its work
+twice, and saying that it failed could have the model do so; so it is run again only where its rule
+or its tool says ``idempotent``, and a person decides about all others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from toolflow.compiler import Plan
+from toolflow.errors import CheckpointError
+from toolflow.formats import write_turn
+from toolflow.model.batch import CallPlan
+from toolflow.model.outcome import Outcome
+from toolflow.model.turn import Turn
+from toolflow.recording.checkpoint import Checkpoint
+from toolflow.recording.checkpoint_file import plain_turn
+from toolflow.runtime.approvals import repeat_of
+from toolflow.runtime.record import settled_outcome, unknown_outcome
+
+_NOT_STARTED: Final = Outcome("not_started", error="It never started: the process ended before.")
+
+
+@dataclass(frozen=True)
+class CrashRepair:
+    """What became of a run whose process died.
+
+    Attributes:
+        checkpoint: Where `Engine.resume` goes on: calls that have an outcome do not run again,
+            calls that never started run, unknown ones that are idempotent run again, and the
+            other unknown ones are its questions, to be answered with ``True`` (run it again),
+            ``False`` (its outcome stays unknown; later calls go on) or an `Answer`.
+        not_started: Names of calls whose body was never entered, in call order.
+        unknown: Names of calls that were entered and told no outcome, in call order.
+    """
+
+    checkpoint: Checkpoint
+    not_started: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+    @cached_property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The turn closed without going on: one outcome a call, in call order.
+
+        A call keeps the outcome that it has; the others get ``outcome_unknown`` or
+        ``not_started``.
+        """
+        known, unknown = self.checkpoint.outcomes, self.checkpoint.unknown
+        return tuple(
+            known[index][0] if index in known else _closed(call, unknown=index in unknown)
+            for index, call in enumerate(self.checkpoint.plan.calls)
+        )
+
+    def messages(self, turn: Turn | None = None) -> tuple[Any, ...]:
+        """The closed turn in the provider's form, as `RunResult.messages` has it.
+
+        It holds this turn alone; whatever was committed before stays as it is. Of a turn whose
+        calls all have an outcome these are the very messages that its run would have committed,
+        but for texts of hooks, which died with the process.
+
+        Args:
+            turn: The turn; that of the plan by default.
+
+        Returns:
+            The assistant message, then the results in call order.
+
+        Raises:
+            UsageError: If the turn has another number of calls than the plan.
+        """
+        plan = self.checkpoint.plan
+        if turn is None:
+            turn = plan.turn if plan.turn is not None else plain_turn(plan)
+        assistant, results = write_turn(turn, self.outcomes)
+        return (*assistant, *results)
+
+
+def after_crash(
+    plan: Plan,
+    *,
+    started: Iterable[str] = (),
+    outcomes: Mapping[str, Outcome] | None = None,
+    attempts: Mapping[str, int] | None = None,
+    approved: Iterable[str] = (),
+    answers: Mapping[str, Sequence[Any]] | None = None,
+) -> CrashRepair:
+    """Decide what becomes of each call of a run whose process died.
+
+    It may be asked any number of times, with the same facts or with what it decided itself as
+    outcomes: a call that has an outcome, such as one that an abort made void, keeps it for good
+    (fault 107).
+
+    Args:
+        plan: The plan of the run, as it was compiled.
+        started: Names of calls, one for each time that a body was entered. A call whose body ended
+            by asking a person is no such call: count it in ``attempts``.
+        outcomes: By name, how calls had settled, their after-hooks included.
+        attempts: By name, how often bodies were entered beside ``started``.
+        approved: Names of calls whose question was answered with yes.
+        answers: Answers to questions of bodies, by name, in the order asked.
+
+    Returns:
+        The checkpoint to go on from, and the turn closed without going on.
+
+    Raises:
+        CheckpointError: If a name is no call of the plan; one line a problem.
+    """
+    known, entered, before = dict(outcomes or {}), Counter(started), Counter(attempts or {})
+    yes, replies = set(approved), dict(answers or {})
+    _check(plan, started=entered, outcomes=known, attempts=before, approved=yes, answers=replies)
+    open_calls = [c for c in plan.calls if c.name not in known and c.verdict.kind != "settled"]
+    unknown = [call for call in open_calls if call.name in entered]
+    asked = [call for call in unknown if not call.terms.idempotent]
+    last = max((call.index for call in plan.calls if call.name in entered), default=-1)
+    times = before + entered
+    checkpoint = Checkpoint(
+        plan=plan,
+        outcomes={c.index: (known[c.name], True) for c in plan.calls if c.name in known},
+        questions=tuple(map(repeat_of, asked)),
+        approved=_approved(plan, yes | entered.keys(), asked),
+        answers={name: tuple(given) for name, given in replies.items()},
+        attempts={c.index: count for c in plan.calls if (count := times[c.name])},
+        stops=_stops(plan, last, open_calls),
+        passed=frozenset(range(last + 1)),
+        unknown=frozenset(call.index for call in unknown),
+    )
+    return CrashRepair(
+        checkpoint,
+        tuple(call.name for call in open_calls if call.name not in entered),
+        tuple(call.name for call in unknown),
+    )
+
+
+def _check(plan: Plan, **facts: Iterable[str]) -> None:
+    names = {call.name for call in plan.calls}
+    allowed = ", ".join(call.name for call in plan.calls) or "none"
+    problems = [
+        f"{field}: {name!r} is no call of {plan.turn_id}. Its calls are {allowed}."
+        for field, given in facts.items()
+        for name in sorted(set(given) - names)
+    ]
+    if problems:
+        raise CheckpointError("\n".join(problems))
+
+
+def _approved(plan: Plan, names: Iterable[str], asked: Sequence[CallPlan]) -> frozenset[int]:
+    """Calls that need no yes any more; what was entered had its own.
+
+    A yes to running a call once is none to running it again.
+    """
+    wanted = set(names).difference(call.name for call in asked)
+    return frozenset(c.index for c in plan.calls if c.ask is not None and c.name in wanted)
+
+
+def _stops(plan: Plan, last: int, open_calls: Sequence[CallPlan]) -> frozenset[int]:
+    """The stop point after the last call that was entered, where that one is done."""
+    following = [call.index for call in open_calls if call.index >= last]
+    if last < 0 or plan.calls[last].terms.stop != "after" or last in following:
+        return frozenset()
+    return frozenset(following[:1])
+
+
+def _closed(call: CallPlan, *, unknown: bool) -> Outcome:
+    if call.verdict.kind == "settled":
+        return settled_outcome(call)
+    return unknown_outcome() if unknown else _NOT_STARTED
