@@ -274,3 +274,25 @@ def test_a_call_that_runs_does_not_change() -> None:
     scheduler.stopped(0, failed=False)
     scheduler.changed(0, call(0, KINDS["write_k"]))
     assert scheduler.calls[0].writes == KINDS["write_j"].writes
+
+
+def test_a_late_answer_does_not_bring_a_second_after_hook() -> None:
+    scheduler = begun("ask", "safe", hooks=True, approver=True)
+    scheduler.refused(0)
+    scheduler.after_done(0)
+    scheduler.take()
+    scheduler.answered(0, approved=False)
+    assert scheduler.take() == []
+
+
+def test_a_prepared_call_waits_behind_one_that_becomes_a_stop_point() -> None:
+    scheduler = begun("write_j", "write_k", "write_k", pausable=True)
+    scheduler.changed(0, call(0, KINDS["stop_after"]))
+    scheduler.gave_up(0)
+    scheduler.started(0)
+    scheduler.started(1)
+    scheduler.take()
+    scheduler.stopped(1, failed=False)
+    assert scheduler.take() == []
+    scheduler.stopped(0, failed=False)
+    assert scheduler.take() == [Decision("pause")]
