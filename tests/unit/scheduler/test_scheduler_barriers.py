@@ -61,3 +61,13 @@ def test_an_exclusive_call_stays_exclusive_whatever_it_becomes() -> None:
     scheduler.started(0)
     scheduler.stopped(0, failed=False)
     assert scheduler.take() == [Decision("start", 1)]
+
+
+def test_a_new_barrier_calls_back_later_calls_that_wait_for_their_keys() -> None:
+    scheduler = begun("write_j", "write_k")
+    scheduler.take()
+    scheduler.changed(0, call(0, KINDS["exclusive"]))
+    assert set(scheduler.take()) == {Decision("cancel", 0), Decision("cancel", 1)}
+    scheduler.gave_up(0)
+    scheduler.gave_up(1)
+    assert scheduler.take() == [Decision("start", 0)]

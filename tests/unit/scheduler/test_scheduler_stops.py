@@ -296,3 +296,20 @@ def test_a_prepared_call_waits_behind_one_that_becomes_a_stop_point() -> None:
     assert scheduler.take() == []
     scheduler.stopped(0, failed=False)
     assert scheduler.take() == [Decision("pause")]
+
+
+# ---- resumed runs with bodies that have no answer yet ----
+
+
+def test_an_unanswered_call_keeps_others_off_its_keys_across_a_declined_barrier() -> None:
+    kinds = ("asks_k", "ask_exclusive", "write_k")
+    scheduler = begun(*kinds, pausable=True, asking=[0], settled={1: True}, failed=[1])
+    assert scheduler.take() == [Decision("pause")]
+
+
+def test_nothing_fails_for_a_stuck_body_while_a_person_is_waited_for() -> None:
+    scheduler = begun("asks", "timeout", "exclusive", pausable=True, asking=[0])
+    scheduler.started(1)
+    scheduler.reported(1)
+    scheduler.grace_over(1)
+    assert scheduler.take() == [Decision("start", 1), Decision("pause")]
