@@ -89,3 +89,12 @@ def test_a_call_at_a_stop_point_that_needs_no_answer_any_more_is_not_prepared_tw
     scheduler.take()
     scheduler.changed(1, call(1, KINDS["write_k"]))
     assert scheduler.take() == [Decision("start", 1)]
+
+
+def test_a_call_declined_for_want_of_an_approver_counts_as_a_failure() -> None:
+    scheduler = begun("ask_stop", "safe")
+    assert scheduler.take() == [
+        Decision("settle", 0, "declined"),
+        Decision("settle", 1, "skipped", 0),
+        Decision("finish"),
+    ]
