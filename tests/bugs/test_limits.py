@@ -1,4 +1,4 @@
-"""Faults of kind M (limits, nesting, deadlock) that real users met: 95, 96, 97, 99."""
+"""Faults of kind M (limits, nesting, deadlock) that real users met: 93, 95, 96, 97, 99."""
 
 from __future__ import annotations
 
@@ -203,3 +203,33 @@ def test_b099_events_of_two_sub_agents_of_one_kind_do_not_mix(run):
         assert [event for event in recorder.events if event.source == name] == own
         assert len({event.run for event in own}) == 1
     assert len({event.run for event in recorder.events}) == 3
+
+
+def test_b093_parents_that_wait_for_children_do_not_stop_them(run):
+    """A limit of 3, three calls that each start two children: all of them end."""
+    tools = scripted()
+    ran: list[str] = []
+
+    @tools.toolbox.tool(safe=True)
+    async def child(name: str) -> str:
+        await anyio.sleep(1)
+        ran.append(name)
+        return name
+
+    engine = Engine(tools.toolbox, pool=3, locks=MemoryStore())
+
+    @tools.toolbox.tool(safe=True)
+    async def spawn(name: str) -> list[Any]:
+        calls = [
+            {"id": f"{name}{n}", "tool": "child", "args": {"name": f"{name}{n}"}} for n in (1, 2)
+        ]
+        result = await engine.run({"calls": calls})
+        return [outcome.value for outcome in result.outcomes]
+
+    result = run(partial(engine.run, turn("spawn", "spawn", "spawn")))
+    assert [outcome.value for outcome in result.outcomes] == [
+        ["a1", "a2"],
+        ["b1", "b2"],
+        ["c1", "c2"],
+    ]
+    assert sorted(ran) == ["a1", "a2", "b1", "b2", "c1", "c2"]
