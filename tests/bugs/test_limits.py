@@ -149,7 +149,7 @@ def test_b097_timeouts_work_for_plain_functions(backend):
     """In real time: a virtual clock knows nothing of threads."""
     tools, go_on = scripted(), threading.Event()
 
-    @tools.toolbox.tool(safe=True, timeout=0.05, writes=["key:k"])
+    @tools.toolbox.tool(safe=True, timeout=1, writes=["key:k"])  # time for a thread to begin
     def stuck(name: str) -> str:
         go_on.wait(timeout=30)
         return "late"

@@ -302,7 +302,7 @@ LOOK = (  # the same from within a command
 def test_b043_the_next_command_starts_only_when_nothing_of_the_timed_out_one_is_left(
     real, tmp_path
 ):
-    policy = {"version": 1, "rules": [{"tool": "run_command", "timeout": 0.3}]}
+    policy = {"version": 1, "rules": [{"tool": "run_command", "timeout": 3}]}
     engine = Engine(workspace(tmp_path, grace=0.1), policy=policy)
     os.mkfifo(tmp_path / "gate")
     slow = "trap '' TERM; sh -c 'trap \"\" TERM; read line < gate; touch late.flag' & wait"
@@ -379,7 +379,7 @@ def test_b047_a_holder_that_never_gives_up_its_key_stops_nobody_for_ever(real, w
     box, ran = Toolbox(), []
     release, holding = threading.Event(), threading.Event()
 
-    @box.tool(safe=True, writes=lambda key: [f"key:{key}"], timeout=0.5)
+    @box.tool(safe=True, writes=lambda key: [f"key:{key}"], timeout=2)
     def hang(key: str) -> None:
         holding.set()
         release.wait(30)

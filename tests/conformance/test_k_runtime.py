@@ -341,7 +341,10 @@ def test_c125_a_thread_that_was_given_up_keeps_its_key_until_it_ends(backend):
     log: list[str] = []
     stop = threading.Event()
     tools = scripted()
-    rules = {"version": 1, "rules": [{"tool": "stuck", "timeout": 0.01}]}
+    rules = {
+        "version": 1,
+        "rules": [{"tool": "stuck", "timeout": 1}],
+    }  # time enough for a thread to begin
 
     @tools.toolbox.tool(safe=True, writes=["key:k"])
     def stuck(name: str) -> None:
