@@ -98,3 +98,15 @@ def test_a_call_declined_for_want_of_an_approver_counts_as_a_failure() -> None:
         Decision("settle", 1, "skipped", 0),
         Decision("finish"),
     ]
+
+
+def test_an_answer_that_nobody_waits_for_changes_nothing() -> None:
+    scheduler = begun("ask", "safe", approver=True)
+    scheduler.answered(0, approved=True)
+    scheduler.started(0)
+    scheduler.take()
+    phases = list(scheduler.phase)
+    scheduler.answered(0, approved=False)  # a second answer, to a call that runs
+    scheduler.answered(1, approved=False)  # an answer to a call that never asked
+    assert scheduler.take() == []
+    assert scheduler.phase == phases
