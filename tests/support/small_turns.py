@@ -73,6 +73,14 @@ KINDS: dict[str, Kind] = {
     "live_uses": Kind(terms=Terms(uses={"r": 2}), live=("uses_one",)),
     "live_gone": Kind(writes=(K,), live=("settled",)),
     "live_ask": Kind(live=("ask", "safe")),
+    "live_stop_before": Kind(live=("stop_before", "safe")),
+    "live_stop_after": Kind(live=("stop_after", "safe")),
+    "live_no_stop_before": Kind(terms=Terms(stop="before"), live=("safe",)),
+    "live_no_stop_after": Kind(terms=Terms(stop="after"), live=("safe",)),
+    "live_error_stop": Kind(live=("error_stop", "safe")),
+    "live_barrier": Kind(live=("ask", "exclusive")),
+    "live_elsewhere": Kind(writes=(K,), live=("ask_k", "write_j")),
+    "live_no_question": Kind(ask="?", live=("safe", "ask_exclusive")),
 }
 CORE = (
     "safe", "read_k", "write_k", "write_j", "write_tree", "exclusive", "settled", "ask_k",

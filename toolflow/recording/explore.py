@@ -18,7 +18,7 @@ from itertools import combinations
 from toolflow.compiler import Plan
 from toolflow.errors import InternalError
 from toolflow.recording.explorer.facts import possible_facts
-from toolflow.recording.explorer.resume import resume, resume_facts
+from toolflow.recording.explorer.resume import crash, resume, resume_facts
 from toolflow.recording.explorer.rules import Broken, carry_out, check_rest
 from toolflow.recording.explorer.telling import tell
 from toolflow.recording.explorer.world import Fact, Possible, World
@@ -238,7 +238,7 @@ def next_facts(world: World) -> Iterator[Fact]:
         world: A moment in which all decisions were carried out.
     """
     yield from possible_facts(world)
-    if world.ended == "pause":
+    if world.ended in {"pause", "crash"}:
         yield from resume_facts(world)
 
 
@@ -253,7 +253,7 @@ def advance(world: World, fact: Fact) -> None:
         Broken: If a rule does not hold.
         InternalError: If the scheduler itself sees that it cannot go on.
     """
-    (resume if fact.kind == "resume" else tell)(world, fact)
+    {"resume": resume, "crash": crash}.get(fact.kind, tell)(world, fact)
     while decisions := world.scheduler.take():
         for decision in decisions:
             carry_out(world, decision)
@@ -269,6 +269,8 @@ def examine(world: World) -> None:
         Broken: If a rule does not hold.
     """
     check_rest(world)
+    if world.ended == "crash":
+        return
     scheduler = world.scheduler
     if world.aborted or world.ended:
         scheduler.abort()

@@ -22,6 +22,7 @@ from __future__ import annotations
 from toolflow.model.batch import CallPlan
 from toolflow.scheduler.decisions import (
     ACQUIRING,
+    AFTER,
     ASKING,
     DONE,
     HOOKING,
@@ -78,14 +79,16 @@ class Scheduler(Walk):
 
     @property
     def prepared_calls(self) -> frozenset[int]:
-        """Calls whose before-hook is done and that have not ended."""
-        return frozenset(self._open)
+        """Calls whose before-hook is done and that have no outcome."""
+        ended = {AFTER, HOOKING, DONE}
+        return frozenset(i for i in self._open - self._unseen if self.phase[i] not in ended)
 
     # ---- facts ----
 
     def begin(self) -> None:
         """The run begins."""
         self._skip_later()
+        self._decline_awaits()
         for call in self.calls:
             if call.ask is not None and self.phase[call.index] == WAITING:
                 self._ask_if_needed(call.index)
@@ -158,7 +161,9 @@ class Scheduler(Walk):
         self._replace(index, call)
         if index == self.stop_point:
             self.stop_point = -1  # the cursor looks at it again
-        if self._exclusive[index] and phase in {READY, ACQUIRING}:
+        if phase in {READY, ACQUIRING}:
+            self._note_stop_after(index)
+        if self._exclusive[index] and index in self._open:
             self._late.add(index)
             for other in range(index + 1, len(self.calls)):
                 if self.phase[other] == ACQUIRING:

@@ -15,7 +15,7 @@ from toolflow.recording.explorer.oracle import (
     stops_after,
     stops_before,
 )
-from toolflow.recording.explorer.telling import enter
+from toolflow.recording.explorer.telling import enter, tell
 from toolflow.recording.explorer.world import (
     ACQUIRING,
     ASKING,
@@ -24,7 +24,9 @@ from toolflow.recording.explorer.world import (
     IDLE,
     PREPARED,
     PREPARING,
+    LINGERING,
     STAGES,
+    Fact,
     World,
 )
 from toolflow.scheduler import Decision
@@ -70,7 +72,7 @@ def carry_out(world: World, decision: Decision) -> None:
 def _ask(world: World, decision: Decision) -> None:
     index = decision.call
     call = world.calls[index]
-    need(world.possible.approver, "question", f"{index} is asked for, and nobody is there")
+    need(world.approver, "question", f"{index} is asked for, and nobody is there")
     need(call.ask is not None, "question", f"{index} has no question")
     need(index not in world.approved, "question", f"{index} was approved")
     need(not world.settled(index), "question", f"{index} has settled")
@@ -80,13 +82,20 @@ def _ask(world: World, decision: Decision) -> None:
 
 def _prepare(world: World, decision: Decision) -> None:
     index = decision.call
-    need(world.possible.hooks, "before-hook", "there are no hooks")
+    need(world.hooks, "before-hook", "there are no hooks")
     where = world.stage[index]
     need(where == IDLE, "before-hook", f"{index} is {STAGES[where]}")
     need(not world.settled(index), "before-hook", f"{index} has settled")
+    need(index not in world.hooked, "before-hook", f"that of {index} runs twice")
+    before = world.last_hook
+    need(before < index, "before-hook", f"that of {index} runs after that of {before}")
     reason = prepare_hold(world, index)
     need(not reason, "before-hook", f"that of {index} runs, but {reason}")
     world.stage[index] = PREPARING
+    world.hooked.add(index)
+    world.last_hook = index
+    if world.possible.prompt:
+        tell(world, Fact("prepared", index))
 
 
 def _start(world: World, decision: Decision) -> None:
@@ -96,7 +105,7 @@ def _start(world: World, decision: Decision) -> None:
     reason = hold(world, index, leaving=False)
     need(not reason, "start", f"{index} starts, but {reason}")
     for before in range(index):
-        if startable(world, before):
+        if startable(world, before) and not (world.possible.prompt and world.changed_live):
             need(hold(world, before), "call order", f"{index} starts before {before}, which may")
     world.stage[index] = ACQUIRING
     call = world.calls[index]
@@ -116,8 +125,9 @@ def _settle(world: World, decision: Decision) -> None:
     elif status == "skipped":
         need(cause == world.skip_after < index, "settle", f"{told} for {cause}, which did not fail")
     elif status == "declined":
-        nobody = not world.possible.approver and not world.possible.pausable
-        need(nobody and world.calls[index].ask is not None, "settle", told)
+        asks = world.stage[index] == ASKING
+        nobody = not world.pausable and (asks or not world.approver)
+        need(nobody and (asks or world.calls[index].ask is not None), "settle", told)
     else:
         need(status == "held", "settle", told)
         _held(world, index, cause)
@@ -148,6 +158,8 @@ def _after(world: World, decision: Decision) -> None:
     open_ = [before for before in range(index) if not world.done(before)]
     need(not open_, "after-hook", f"that of {index} comes before {open_[:1]} is done")
     world.after[index] = HOOKING
+    if world.possible.prompt:
+        tell(world, Fact("after_done", index))
 
 
 def _cancel(world: World, decision: Decision) -> None:
@@ -156,10 +168,21 @@ def _cancel(world: World, decision: Decision) -> None:
     stops = world.aborted or world.broken or world.halted or index > world.skip_after
     need(stops or world.changed_live, "cancel", f"{index} is cancelled without need")
     world.cancelled.add(index)
+    if world.possible.prompt:
+        _end_at_once(world, index)
+
+
+def _end_at_once(world: World, index: int) -> None:
+    if world.stage[index] == ACQUIRING:
+        tell(world, Fact("gave_up", index))
+    elif world.stage[index] == PREPARING:
+        tell(world, Fact("prepared", index))
+    elif world.after[index] == HOOKING:
+        tell(world, Fact("after_done", index))
 
 
 def _pause(world: World, _decision: Decision) -> None:
-    need(world.possible.pausable, "pause", "the run may not pause")
+    need(world.pausable, "pause", "the run may not pause")
     need(not world.under_way, "pause", f"it pauses while {world.under_way} are under way")
     need(not (world.aborted or world.broken), "pause", "it pauses instead of ending")
     point = world.scheduler.stop_point
@@ -169,12 +192,19 @@ def _pause(world: World, _decision: Decision) -> None:
         early = [i for i in range(point) if not world.settled(i)]
         need(not early, "pause", f"it pauses at {point}, and {early} have not settled")
         need(stops_before(world, point) or _ends(world, point), "pause", f"{point} is no stop")
+        earlier = [i for i in range(point) if _ends(world, i)]
+        need(not earlier, "pause", f"it pauses at {point}, and {earlier} stop it before")
     if not world.halted:
         asks = ASKING in world.stage
         need(point >= 0 or asks, "pause", "it pauses without a stop point or a question")
         need(not world.questions, "pause", f"it pauses while {world.questions} are asked for")
         need(not bodies(world), "pause", f"it pauses while the bodies of {bodies(world)} go on")
         _not_idle(world)
+    for index in range(len(world.calls)):
+        _not_forgotten(world, index)
+    prepared = {i for i in world.hooked | world.prepared if not world.settled(i)}
+    told = world.scheduler.prepared_calls
+    need(not world.hooks or told == prepared, "pause", f"{told} are told as prepared")
     world.ended = "pause"
 
 
@@ -184,7 +214,7 @@ def _finish(world: World, _decision: Decision) -> None:
         open_ = [i for i in range(len(world.calls)) if not world.done(i)]
         need(not open_, "finish", f"it ends, and {open_} are not done")
     world.ended = "finish"
-    if world.changed_live or world.foreign:
+    if world.changed_live or world.foreign or world.crashed:
         return  # a later call may have started before an earlier one changed
     ran = [i for i in range(len(world.calls)) if f"={i}" in world.cells]
     expected = world.store.serial(world.calls, ran)
@@ -218,6 +248,14 @@ def check_rest(world: World) -> None:
     _overlaps(world)
     if world.ended:
         return
+    scheduler = world.scheduler
+    for told, known, what in (
+        (scheduler.open_questions, world.questions, "questions"),
+        (scheduler.lingering, [i for i, s in enumerate(world.stage) if s == LINGERING], "bodies"),
+    ):
+        need(list(told) == sorted(known), "told", f"{told} instead of {known} are open {what}")
+    for doing, stages, what in ((PREPARING, world.stage, "before"), (HOOKING, world.after, "after")):
+        need(stages.count(doing) <= 1, f"{what}-hook", "two of them run at once")
     go_on = any(must_go_on(fact, world) for fact in possible_facts(world))
     need(go_on, "progress", f"nothing goes on: {[STAGES[s] for s in world.stage]}")
     for index in range(len(world.calls)):
@@ -228,7 +266,7 @@ def check_rest(world: World) -> None:
 def _overlaps(world: World) -> None:
     """What the rules say of bodies, whoever started them (conformance 154)."""
     running = world.overlapping
-    pool = world.plan.limits.pool
+    pool = world.pool
     need(len(running) <= pool, "pool", f"{running} run at once, of {pool}")
     for place, one in enumerate(running):
         for other in running[place + 1 :]:
@@ -256,7 +294,7 @@ def _not_forgotten(world: World, index: int) -> None:
     if world.after[index] == DUE and all(world.done(before) for before in range(index)):
         raise Broken("after-hook", f"that of {index} does not run")
     asks = world.calls[index].ask is not None and index not in world.approved | world.declined
-    if asks and world.possible.approver and not (world.aborted or world.broken):
+    if asks and stage != ASKING and world.approver and not (world.aborted or world.broken):
         known = world.settled(index) or index in world.questions
         need(known, "question", f"nobody was asked for {index}")
 
@@ -266,6 +304,6 @@ def _not_idle(world: World) -> None:
     for index in range(len(world.calls)):
         if startable(world, index):
             need(hold(world, index), "as soon as it may", f"{index} does not start")
-        elif world.stage[index] == IDLE and world.possible.hooks and not world.settled(index):
+        elif world.stage[index] == IDLE and world.hooks and not world.settled(index):
             reason = prepare_hold(world, index)
             need(reason, "as soon as it may", f"the before-hook of {index} does not run")
