@@ -9,17 +9,17 @@ was. What a line tells beside its message (``cwd``, ``requestId``, ``gitBranch``
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import inf
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolflow.formats.base import quoted
-from toolflow.formats.session.base import SessionFormat
-from toolflow.formats.session.grouping import Message, Result, parse_time
-from toolflow.formats.session.log import Log, Record
+from toolflow.formats.session.base import Reading, SessionFormat
+from toolflow.formats.session.grouping import Message
+from toolflow.formats.session.log import Log
 from toolflow.formats.session.outcomes import outcome_of
-from toolflow.formats.session.sources import MAIN, Sources
-from toolflow.model import Notice, RecordedTurn, Recording
+from toolflow.formats.session.pairing import Result, parse_time
+from toolflow.formats.session.sources import Sources
+from toolflow.model import Notice, RecordedTurn
 
 NAME = "claude-code"
 _MARKS = frozenset(
@@ -47,7 +47,6 @@ _NOT_EXTRA = frozenset(
         "toolUseResult",
     }
 )
-_SHOWN_FAULTS = 100
 _INTERRUPT = "[Request interrupted by user"
 
 
@@ -61,62 +60,46 @@ def _recognise(head: Sequence[Any]) -> bool:
     )
 
 
-def _read(log: Log) -> Recording:
-    reader = _Reader()
-    for record in log.records():
-        reader.take(record)
-    return reader.recording(log)
+def _read(log: Log, reading: Reading) -> Iterator[RecordedTurn]:
+    reader = _Reader(reading)
+    for number, line in reading.objects(log):
+        reader.take(number, line)
+    yield from reader.turns()
 
 
 class _Reader:
     """Takes the lines of one log. Mutable; lives in one reading only."""
 
-    def __init__(self) -> None:
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
         self._sources = Sources()
         self._messages: dict[tuple[str, str], Message] = {}
         self._holders: dict[tuple[str, str], Message] = {}
         self._latest: dict[str, Message] = {}
-        self._about: dict[str, Any] = {}
         self._sessions: dict[str, None] = {}
-        self._notices: list[Notice] = []
-        self._lines = 0
-        self._broken = 0
 
-    def take(self, record: Record) -> None:
+    def take(self, number: int, line: dict[str, Any]) -> None:
         """Take the next line."""
-        self._lines += 1
-        line = record.value
-        if record.fault is None and not isinstance(line, dict):
-            self._skip(record.number, "it is no JSON object")
-        elif record.fault is not None:
-            self._skip(record.number, record.fault)
-        else:
-            self._note(line)
-            source = self._sources.of(line)
-            message = line.get("message")
-            if not isinstance(message, dict):
-                return
-            if line.get("type") == "assistant":
-                self._take_assistant(record.number, line, message, source)
-            elif line.get("type") == "user":
-                self._take_user(record.number, line, message, source)
-
-    def _skip(self, number: int, fault: str) -> None:
-        self._broken += 1
-        if self._broken <= _SHOWN_FAULTS:
-            text = f"Line {number} was skipped: {fault}."
-            self._notices.append(Notice("broken_line", text, line=number))
+        self._note(line)
+        source = self._sources.of(line)
+        message = line.get("message")
+        if not isinstance(message, dict):
+            return
+        if line.get("type") == "assistant":
+            self._take_assistant(number, line, message, source)
+        elif line.get("type") == "user":
+            self._take_user(number, line, message, source)
 
     def _note(self, line: Mapping[str, Any]) -> None:
         """Keep what the lines tell of the session: the first value of each."""
         session = line.get("sessionId", line.get("session_id"))
         if isinstance(session, str) and session not in self._sessions:
             self._sessions[session] = None
-        if len(self._about) < 3 and "cwd" in line:
+        if "cwd" in line:
             for key, name in (("cwd", "cwd"), ("version", "version"), ("gitBranch", "branch")):
                 value = line.get(key)
-                if isinstance(value, str) and value:
-                    self._about.setdefault(name, value)
+                if isinstance(value, str):
+                    self._reading.note(**{name: value})
 
     def _take_assistant(
         self, number: int, line: dict[str, Any], message: dict[str, Any], source: str
@@ -134,7 +117,7 @@ class _Reader:
         if left_out:
             noun = "block was" if left_out == 1 else "blocks were"
             text = f"Line {number} tells again what is known: {left_out} {noun} left out."
-            self._notices.append(Notice("repeated_line", text, line=number))
+            self._reading.oddities.append(Notice("repeated_line", text, line=number))
         self._latest[source] = found
         for block in calls:
             call_id = block.get("id")
@@ -166,40 +149,25 @@ class _Reader:
         if holder is None:
             shown = quoted(call_id) if isinstance(call_id, str) else "no id"
             text = f"The result for {shown} belongs to no call that stands before it in the log."
-            self._notices.append(Notice("result_without_call", text, line=number))
+            self._reading.oddities.append(Notice("result_without_call", text, line=number))
             return
         outcome = outcome_of(block, line.get("toolUseResult"))
         result = Result(outcome, number, parse_time(line.get("timestamp")))
         holder.results.setdefault(str(call_id), []).append(result)
 
-    def recording(self, log: Log) -> Recording:
+    def turns(self) -> Iterator[RecordedTurn]:
         """What was read."""
-        if self._broken > _SHOWN_FAULTS:
-            text = f"{self._broken - _SHOWN_FAULTS} more lines were skipped."
-            self._notices.append(Notice("broken_line", text))
-        turns: list[RecordedTurn] = []
+        reading = self._reading
+        reading.messages = len(self._messages)
+        sessions = list(self._sessions)
+        reading.note(session="".join(sessions[:1]), sessions=sessions if sessions[1:] else None)
+        given = 0
         for message in self._messages.values():
             if message.has_calls:
-                turn, notices = message.recorded(f"turn-{len(turns) + 1}")
-                turns.append(turn)
-                self._notices += notices
-        self._notices.sort(key=lambda notice: notice.line or inf)
-        return Recording(tuple(turns), self._source(log, turns), notices=tuple(self._notices))
-
-    def _source(self, log: Log, turns: Sequence[RecordedTurn]) -> dict[str, Any]:
-        sessions = list(self._sessions)
-        sources = list(dict.fromkeys(turn.turn.source for turn in turns))
-        return {
-            "format": NAME,
-            "path": log.path.as_posix(),
-            **({"session": sessions[0]} if sessions else {}),
-            **({"sessions": sessions} if len(sessions) > 1 else {}),
-            **self._about,
-            **({"sources": sources} if sources not in ([], [MAIN]) else {}),
-            "lines": self._lines,
-            "broken_lines": self._broken,
-            "messages": len(self._messages),
-        }
+                given += 1
+                turn, notices = message.recorded(f"turn-{given}")
+                reading.oddities += notices
+                yield turn
 
 
 FORMAT = SessionFormat(
