@@ -1,7 +1,9 @@
 """A session log as a file: records one by one, and what could not be read (spec 3.2, 16).
 
 Lines are read one at a time, so that memory grows with what a reader keeps and not with the file.
-A file that begins with ``[`` is one JSON document; its items are its records.
+A file that begins with ``[`` is one JSON document; its items are its records. A file whose first
+line is only the beginning of a JSON object is one JSON document, and so is a YAML file: it is its
+only record.
 """
 
 from __future__ import annotations
@@ -11,9 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
 
-from toolflow.errors import Problem, TurnError
+from toolflow import yamlio
+from toolflow.errors import DocumentError, Problem, TurnError
 from toolflow.formats.base import printable
 
 MAX_LINE = 64 * 1024 * 1024
@@ -43,11 +46,12 @@ class Log:
 
     Attributes:
         path: Where it is.
-        is_list: Whether it begins like one JSON list; else it is JSON lines.
+        shape: What it begins like: JSON ``lines``, one JSON ``list``, one JSON ``object`` over
+            several lines, or ``yaml``.
     """
 
     path: Path
-    is_list: bool
+    shape: Literal["lines", "list", "object", "yaml"]
 
     @classmethod
     def open(cls, path: str | Path) -> Log:
@@ -61,7 +65,12 @@ class Log:
             start = file.read(4096)
         if start.startswith(_UTF16):
             raise TurnError(_problem(place, "The file is UTF-16. Save it as UTF-8."))
-        return cls(place, start.removeprefix(_BOM).lstrip()[:1] == b"[")
+        first = start.removeprefix(_BOM).lstrip()
+        if first[:1] == b"[":
+            return cls(place, "list")
+        if first[:1] == b"{":
+            return cls(place, "object" if _is_beginning(first) else "lines")
+        return cls(place, "yaml" if place.suffix in {".yaml", ".yml"} else "lines")
 
     def head(self) -> tuple[Any, ...]:
         """The first records that can be read: enough to tell the format."""
@@ -74,20 +83,36 @@ class Log:
             TurnError: If the file cannot be read, or is a JSON list with a mistake.
         """
         with _told(self.path), self.path.open("rb") as file:
-            yield from self._items(file) if self.is_list else _lines(file)
+            yield from _lines(file) if self.shape == "lines" else self._document(file)
 
-    def _items(self, file: BinaryIO) -> Iterator[Record]:
+    def _document(self, file: BinaryIO) -> Iterator[Record]:
         text = file.read(MAX_DOCUMENT + 1)
         if len(text) > MAX_DOCUMENT:
-            raise TurnError(_problem(self.path, "The list is larger than 256 MiB. Use JSON lines."))
+            message = "The document is larger than 256 MiB. Use JSON lines."
+            raise TurnError(_problem(self.path, message))
+        if self.shape == "yaml":
+            yield self._yaml(text)
+            return
         record = _parsed(1, text.removeprefix(_BOM))
-        if record.fault is None:
+        if record.fault is not None:
+            yield from self._lines_after_all(file, record.fault)
+        elif self.shape == "list":
             for number, item in enumerate(record.value, 1):
                 yield Record(number, item)
-            return
-        file.seek(0)  # lines, of which the first is a list, or a torn one that looks like it
+        else:
+            yield record
+
+    def _yaml(self, text: bytes) -> Record:
+        try:
+            return Record(1, yamlio.load(text, source=printable(self.path)).value)
+        except DocumentError as error:
+            raise TurnError(error.problems) from None
+
+    def _lines_after_all(self, file: BinaryIO, fault: str) -> Iterator[Record]:
+        """Lines, of which the first is a list or an object, or a torn one that looks like it."""
+        file.seek(0)
         if not any(isinstance(line.value, dict) for line in _lines(file)):
-            raise TurnError(_problem(self.path, f"The list cannot be read: {record.fault}."))
+            raise TurnError(_problem(self.path, f"The {self.shape} cannot be read: {fault}."))
         file.seek(0)
         yield from _lines(file)
 
@@ -107,6 +132,14 @@ class _told:  # noqa: N801  # reads as a word: `with _told(path)`
             raise TurnError(_problem(self.path, f"The file cannot be read: {reason}.")) from error
         if isinstance(error, ValueError):  # a path with a NUL character
             raise TurnError(_problem(self.path, "The path cannot be used.")) from error
+
+
+def _is_beginning(text: bytes) -> bool:
+    """Whether the first line is only the beginning of a JSON object."""
+    line, end, rest = text.partition(b"\n")
+    if not end or not rest.strip():
+        return False  # one line, or one that is longer than what was looked at
+    return _parsed(1, line.rstrip()).fault is not None
 
 
 def _problem(path: Path, message: str) -> Problem:
