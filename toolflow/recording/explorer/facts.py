@@ -23,6 +23,19 @@ from toolflow.recording.explorer.world import (
 )
 
 
+def first_facts(world: World) -> Iterator[Fact]:
+    """Every way in which a run may begin.
+
+    Args:
+        world: A moment with a fresh scheduler.
+    """
+    yield Fact("begin")
+    if world.halts and world.pausable:
+        yield Fact("begin", -1, "halted")
+    if world.aborts:
+        yield Fact("begin", -1, "aborted")
+
+
 def possible_facts(world: World) -> Iterator[Fact]:
     """Every fact that may come up next, the ones that nobody can rely on last.
 

@@ -168,9 +168,7 @@ def prepare_hold(world: World, index: int, *, ignore: AbstractSet[int] = NOBODY)
 def startable(world: World, index: int) -> bool:
     """Whether a call is where it could start from, if nothing holds it."""
     stage = world.stage[index]
-    return not world.settled(index) and (
-        stage == PREPARED or (stage == IDLE and not world.hooks)
-    )
+    return not world.settled(index) and (stage == PREPARED or (stage == IDLE and not world.hooks))
 
 
 def bodies(world: World) -> list[int]:

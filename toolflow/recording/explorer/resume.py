@@ -1,4 +1,4 @@
-"""A new run after a pause or a crash: what was answered, and a plan for the calls as they are now."""
+"""A new run after a pause or a crash: what was answered, and a plan for the calls of now."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from toolflow.compiler.compile import recompile
 from toolflow.recording.explorer.oracle import bodies
+from toolflow.recording.explorer.telling import begin
 from toolflow.recording.explorer.world import (
     ASKING,
     DEAD,
@@ -44,6 +45,10 @@ def resume_facts(world: World) -> Iterator[Fact]:
         yield Fact("resume", max(world.unknown), "not again")
     if asked or not open_ or world.approver:
         yield Fact("resume")
+    if world.halts and world.pausable:
+        yield Fact("resume", -1, "halted")
+    if world.aborts:
+        yield Fact("resume", -1, "aborted")
     if world.otherwise:
         for option in ("hooks", "approver", "pausable", "stops", "pool"):
             yield Fact("resume", -1, f"other {option}")
@@ -98,7 +103,7 @@ def resume(world: World, fact: Fact) -> None:
     if any(call is not planned for call, planned in pairs):
         world.plan = recompile(world.plan, world.calls)
     world.scheduler = world.new_scheduler()
-    world.scheduler.begin()
+    begin(world, fact.detail)
 
 
 def _set_options(world: World, fact: Fact) -> None:

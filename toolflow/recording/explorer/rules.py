@@ -1,13 +1,12 @@
-"""The rules that hold at every decision and in every state (spec 6 and 8, conformance 154)."""
+"""The rules that hold at every decision (spec 6 and 8, conformance 154)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolflow.recording.explorer.facts import must_go_on, possible_facts
+from toolflow.recording.explorer.broken import need
 from toolflow.recording.explorer.oracle import (
     bodies,
-    exclusive,
     hold,
     meet,
     prepare_hold,
@@ -15,6 +14,7 @@ from toolflow.recording.explorer.oracle import (
     stops_after,
     stops_before,
 )
+from toolflow.recording.explorer.rests import no_hook_due, not_idle
 from toolflow.recording.explorer.telling import enter, tell
 from toolflow.recording.explorer.world import (
     ACQUIRING,
@@ -24,35 +24,11 @@ from toolflow.recording.explorer.world import (
     IDLE,
     PREPARED,
     PREPARING,
-    LINGERING,
     STAGES,
     Fact,
     World,
 )
 from toolflow.scheduler import Decision
-
-
-class Broken(Exception):  # noqa: N818  # it is caught by the explorer and told as a violation
-    """A rule does not hold.
-
-    Args:
-        rule: A short name of the rule.
-        message: What is wrong, with the calls by index.
-    """
-
-    def __init__(self, rule: str, message: str) -> None:
-        super().__init__(f"{rule}: {message}")
-        self.rule = rule
-        self.message = message
-
-
-def need(holds: object, rule: str, message: str) -> None:
-    """Raise `Broken` unless something holds."""
-    if not holds:
-        raise Broken(rule, message)
-
-
-# ---- decisions ----
 
 
 def carry_out(world: World, decision: Decision) -> None:
@@ -199,9 +175,8 @@ def _pause(world: World, _decision: Decision) -> None:
         need(point >= 0 or asks, "pause", "it pauses without a stop point or a question")
         need(not world.questions, "pause", f"it pauses while {world.questions} are asked for")
         need(not bodies(world), "pause", f"it pauses while the bodies of {bodies(world)} go on")
-        _not_idle(world)
-    for index in range(len(world.calls)):
-        _not_forgotten(world, index)
+        not_idle(world)
+    no_hook_due(world)
     prepared = {i for i in world.hooked | world.prepared if not world.settled(i)}
     told = world.scheduler.prepared_calls
     need(not world.hooks or told == prepared, "pause", f"{told} are told as prepared")
@@ -231,79 +206,3 @@ _CARRY_OUT: dict[str, Callable[[World, Decision], None]] = {
     "pause": _pause,
     "finish": _finish,
 }
-
-
-# ---- states ----
-
-
-def check_rest(world: World) -> None:
-    """Check a state in which all decisions were carried out.
-
-    Args:
-        world: The moment.
-
-    Raises:
-        Broken: If something that must not be is, or something that could go on does not.
-    """
-    _overlaps(world)
-    if world.ended:
-        return
-    scheduler = world.scheduler
-    for told, known, what in (
-        (scheduler.open_questions, world.questions, "questions"),
-        (scheduler.lingering, [i for i, s in enumerate(world.stage) if s == LINGERING], "bodies"),
-    ):
-        need(list(told) == sorted(known), "told", f"{told} instead of {known} are open {what}")
-    for doing, stages, what in ((PREPARING, world.stage, "before"), (HOOKING, world.after, "after")):
-        need(stages.count(doing) <= 1, f"{what}-hook", "two of them run at once")
-    go_on = any(must_go_on(fact, world) for fact in possible_facts(world))
-    need(go_on, "progress", f"nothing goes on: {[STAGES[s] for s in world.stage]}")
-    for index in range(len(world.calls)):
-        _not_forgotten(world, index)
-    _not_idle(world)
-
-
-def _overlaps(world: World) -> None:
-    """What the rules say of bodies, whoever started them (conformance 154)."""
-    running = world.overlapping
-    pool = world.pool
-    need(len(running) <= pool, "pool", f"{running} run at once, of {pool}")
-    for place, one in enumerate(running):
-        for other in running[place + 1 :]:
-            alone = exclusive(world, one) or exclusive(world, other)
-            need(not alone, "barrier", f"{one} and {other} overlap")
-            keys = meet(world.calls[one], world.calls[other])
-            need(not keys, "keys", f"{one} and {other} overlap, and their keys meet")
-    for name, capacity in world.plan.limits.resources.items():
-        taken = sum(world.calls[index].terms.uses.get(name, 0) for index in running)
-        need(taken <= capacity, "resources", f"{running} use {taken} {name} of {capacity}")
-
-
-def _not_forgotten(world: World, index: int) -> None:
-    """What must have been settled, cancelled or asked for by now."""
-    stage = world.stage[index]
-    cancelled = index in world.cancelled
-    if world.aborted or index > world.skip_after:
-        why = "the abort" if world.aborted else f"the failure of {world.skip_after}"
-        waits = stage in {IDLE, PREPARED, ASKING} and not world.settled(index)
-        need(not waits, "settle", f"{index} still waits after {why}")
-    if world.aborted:
-        need(cancelled or index not in world.under_way, "cancel", f"{index} goes on after an abort")
-    stops = world.halted or world.aborted or world.broken or index > world.skip_after
-    need(not (stops and stage == ACQUIRING) or cancelled, "cancel", f"{index} still waits for keys")
-    if world.after[index] == DUE and all(world.done(before) for before in range(index)):
-        raise Broken("after-hook", f"that of {index} does not run")
-    asks = world.calls[index].ask is not None and index not in world.approved | world.declined
-    if asks and stage != ASKING and world.approver and not (world.aborted or world.broken):
-        known = world.settled(index) or index in world.questions
-        need(known, "question", f"nobody was asked for {index}")
-
-
-def _not_idle(world: World) -> None:
-    """A call starts, or is prepared, as soon as it may (spec 6.1)."""
-    for index in range(len(world.calls)):
-        if startable(world, index):
-            need(hold(world, index), "as soon as it may", f"{index} does not start")
-        elif world.stage[index] == IDLE and world.hooks and not world.settled(index):
-            reason = prepare_hold(world, index)
-            need(reason, "as soon as it may", f"the before-hook of {index} does not run")
