@@ -521,6 +521,40 @@ def test_a_before_hook_runs_once_for_a_call_however_often_the_run_pauses(run):
     assert_accounted_over(paused, result)
 
 
+def test_a_run_without_hooks_in_between_does_not_bring_a_before_hook_back(run):
+    desk, hooks = Desk(), Renaming("!")
+
+    async def main():
+        paused = await desk.engine(hooks=hooks).run(turn("ask"))
+        again = await desk.engine().resume(paused.checkpoint)
+        return paused, again, await desk.engine(hooks=hooks).resume(again.checkpoint, {"a": 1})
+
+    assert_accounted_over(*run(main))
+    assert hooks.seen == ["a"]
+
+
+def test_a_call_that_asked_in_a_run_without_hooks_has_its_before_hook_when_it_runs_again(run):
+    desk, hooks = Desk(), Renaming("!")
+
+    async def main():
+        paused = await desk.engine().run(turn("ask"))
+        again = await desk.engine(hooks=hooks).resume(paused.checkpoint)
+        return paused, again, await desk.engine(hooks=hooks).resume(again.checkpoint, {"a": 1})
+
+    assert_accounted_over(*run(main))
+    assert hooks.seen == ["a"]
+
+
+def test_a_question_without_an_answer_is_declined_where_the_run_cannot_pause_any_more(run):
+    async def main():
+        engine = Desk().engine()
+        paused = await engine.run(turn("ask", "write"))
+        return await engine.resume(paused.checkpoint, can_pause=False)
+
+    result = run(main)
+    assert (result.status, statuses(result)) == ("done", ["declined", "ok"])
+
+
 def test_an_after_hook_sees_every_call_once_over_the_pause(run):
     seen = []
 
