@@ -7,8 +7,8 @@
 
 Without ``--sample`` it goes through all turns of 1 up to ``--calls`` calls with pools of 1, 2 and
 3, with and without hooks, with and without an approver; ``--rough`` lets each run be interrupted
-and aborted at any moment, lets hooks deny and fail, and keys be granted late; ``--resumed`` lets the
-process die as well, and runs go on with other hooks, approver, pool and stop points. ``--sample``
+and aborted at any moment, lets hooks deny and fail, and keys be granted late; ``--resumed`` lets
+the process die, and runs go on with other hooks, approver, pool and stop points. ``--sample``
 draws turns of exactly ``--calls`` calls, all kinds mixed, until the time is over. It prints how
 many turns, states and facts it saw, and stops at the first rule that does not hold.
 """

@@ -84,17 +84,16 @@ def test_c154_before_hooks_run_one_at_a_time_and_in_order_in_every_turn_of_three
 
 
 COMING_BACK = [
-    pytest.param(["live_barrier", "live_barrier", "safe"], 3, id="barriers"),
-    pytest.param(["safe", "live_barrier", "safe"], 3, id="a-barrier-in-between"),
-    pytest.param(["live_elsewhere", "live_elsewhere", "read_k"], 2, id="keys"),
-    pytest.param(["live_elsewhere", "safe", "read_k", "read_k"], 3, id="many-prepared"),
-    pytest.param(["live_stop_after", "live_ask"], 2, id="stop-points"),
-    pytest.param(["live_no_stop_after", "live_barrier"], 2, id="gone-stop-points"),
+    pytest.param(["live_barrier", "live_barrier", "safe"], 3, False, id="barriers"),
+    pytest.param(["safe", "live_barrier", "safe"], 3, True, id="a-barrier-in-between"),
+    pytest.param(["live_elsewhere", "live_elsewhere", "read_k"], 2, False, id="keys"),
+    pytest.param(["live_elsewhere", "safe", "read_k", "read_k"], 3, False, id="many-prepared"),
+    pytest.param(["live_stop_after", "live_ask"], 2, True, id="stop-points"),
+    pytest.param(["live_no_stop_after", "live_barrier"], 2, True, id="gone-stop-points"),
 ]
 
 
-@pytest.mark.parametrize("hooks", [False, True])
-@pytest.mark.parametrize(("kinds", "pool"), COMING_BACK)
+@pytest.mark.parametrize(("kinds", "pool", "hooks"), COMING_BACK)
 def test_c154_rules_hold_when_calls_before_prepared_ones_change_again_and_again(
     kinds: list[str], pool: int, hooks: bool
 ) -> None:
