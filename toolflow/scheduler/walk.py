@@ -84,8 +84,6 @@ class Walk(State):
         if self._stops_before(index):
             self._open.add(index)  # the cursor is not to prepare it again
             self._cursor = min(self._cursor, index)
-            if not 0 <= self.stop_point < index:
-                self.stop_point = index
             return
         self._note_stop_after(index)
         self._enter(index)

@@ -87,7 +87,6 @@ def test_a_call_before_a_stop_point_goes_on() -> None:
     change(scheduler, 0, "ask_exclusive")
     scheduler.changed(0, call(0, KINDS["exclusive"]))
     change(scheduler, 1, "ask")
-    assert scheduler.stop_point == 1
     scheduler.take()
     scheduler.stopped(2, failed=False)
     assert scheduler.take() == [Decision("start", 0)]
@@ -95,9 +94,9 @@ def test_a_call_before_a_stop_point_goes_on() -> None:
 
 def test_the_stop_point_after_a_call_comes_before_a_later_one() -> None:
     scheduler = begun("safe", "safe", pausable=True)
-    change(scheduler, 0, "stop_after")
     change(scheduler, 1, "ask")
     assert scheduler.stop_point == 1
+    change(scheduler, 0, "stop_after")
     scheduler.started(0)
     scheduler.stopped(0, failed=False)
     assert scheduler.take()[-1] == Decision("pause")
@@ -111,6 +110,21 @@ def test_the_stop_point_after_a_call_does_not_hide_an_earlier_one() -> None:
     scheduler.stopped(1, failed=False)
     assert scheduler.take()[-1] == Decision("pause")
     assert scheduler.stop_point == 0
+
+
+def test_the_stop_point_after_a_call_is_kept_until_earlier_ones_are_gone() -> None:
+    scheduler = begun("safe", "safe", "stop_after", "safe", pausable=True)
+    scheduler.started(0)
+    scheduler.started(2)
+    change(scheduler, 1, "ask")
+    scheduler.stopped(2, failed=False)
+    scheduler.changed(1, call(1, KINDS["safe"]))
+    assert starts(scheduler) == [0, 1, 2, 1]
+    scheduler.started(1)
+    scheduler.stopped(1, failed=False)
+    scheduler.stopped(0, failed=False)
+    assert scheduler.take() == [Decision("pause")]
+    assert scheduler.stop_point == 2
 
 
 def test_a_stop_point_after_a_call_that_is_gone_holds_nobody_back() -> None:
