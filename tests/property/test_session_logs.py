@@ -60,6 +60,7 @@ def shuffled(draw: st.DrawFn, count: int) -> list[int]:
 
 
 @pytest.mark.parametrize("name", LINES)
+@settings(max_examples=60)
 @given(st.data())
 def test_lines_that_are_lost_doubled_moved_or_torn_are_never_mis_paired(name, data):
     lines = [json.dumps(line).encode() for line in LINES[name].lines]
@@ -71,6 +72,7 @@ def test_lines_that_are_lost_doubled_moved_or_torn_are_never_mis_paired(name, da
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
+@settings(max_examples=60)
 @given(st.data())
 def test_parts_of_a_document_that_are_lost_doubled_or_moved_are_never_mis_paired(name, data):
     value = deepcopy(DOCUMENTS[name].value)
@@ -97,6 +99,7 @@ def places(value: Any, path: tuple = ()) -> Iterator[tuple]:
 
 
 @pytest.mark.parametrize("name", LOGS)
+@settings(max_examples=60)
 @given(st.data())
 def test_any_value_in_any_place_is_read_or_told(name, data):
     sample = LINES.get(name) or DOCUMENTS[name]
