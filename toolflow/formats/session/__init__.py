@@ -9,15 +9,32 @@ from typing import Any
 
 from toolflow.errors import Problem, TurnError, UsageError
 from toolflow.formats.base import printable, quoted
-from toolflow.formats.session import claude_code
+from toolflow.formats.session import (
+    bfcl,
+    claude_code,
+    inspect_log,
+    mini_swe_agent,
+    openhands,
+    swe_agent,
+    tau_bench,
+)
 from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.log import Log
 from toolflow.model import Notice, RecordedTurn, Recording
 
 __all__ = ["SESSION_FORMATS", "Session", "SessionFormat", "open_session", "read_session"]
 
+_IN_ORDER = (
+    claude_code.FORMAT,
+    openhands.FORMAT,
+    swe_agent.FORMAT,
+    mini_swe_agent.FORMAT,
+    tau_bench.FORMAT,
+    inspect_log.FORMAT,
+    bfcl.FORMAT,
+)
 SESSION_FORMATS: Mapping[str, SessionFormat] = MappingProxyType(
-    {form.name: form for form in (claude_code.FORMAT,)}
+    {form.name: form for form in _IN_ORDER}
 )
 """Every kind of session log by its name, in the order of detection."""
 
