@@ -524,8 +524,8 @@ def test_a_forced_format_is_used_and_an_unknown_one_refused(folder):
     folder.path.write_text(json.dumps({"type": "x"}), encoding="utf-8")
 
     assert read_session(folder.path, format="claude-code").turns == ()
-    with pytest.raises(UsageError, match=r"format is 'codex'\. Use one of claude-code"):
-        read_session(folder.path, format="codex")
+    with pytest.raises(UsageError, match=r"format is 'claude'\. Use one of .*claude-code"):
+        read_session(folder.path, format="claude")
 
 
 def test_reading_twice_gives_equal_recordings(folder):
