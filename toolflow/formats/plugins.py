@@ -46,7 +46,10 @@ def named(name: str) -> Format | SessionFormat | None:
     if len(entries) > 1:
         given = ", ".join(sorted(_package(entry) for entry in entries))
         raise UsageError(f"format {quoted(name)} is given by several packages ({given}). Keep one.")
-    return _loaded(entries[0])
+    found = _loaded(entries[0])
+    if isinstance(found, str):
+        raise UsageError(found)
+    return found
 
 
 def each(taken: Sequence[str], broken: list[str]) -> Iterator[Format | SessionFormat]:
@@ -100,19 +103,20 @@ def _package(entry: EntryPoint) -> str:
 
 
 @cache
-def _loaded(entry: EntryPoint) -> Format | SessionFormat:
+def _loaded(entry: EntryPoint) -> Format | SessionFormat | str:
+    """The format of an entry point, or one line about why it cannot be used; tried once."""
     from toolflow.formats.session.base import SessionFormat  # noqa: PLC0415  # it imports this
 
     who = f"format {quoted(entry.name)} of {printable(_package(entry))}"
     try:
         form = entry.load()
-    except (Exception, SystemExit) as error:
-        raise UsageError(f"{who} cannot be loaded: {_said(error)}.") from error
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # foreign code; it can raise anything
+        return f"{who} cannot be loaded: {_said(error)}."
     if not isinstance(form, Format | SessionFormat):
         kind = type(form).__name__
-        raise UsageError(f"{who} is a value of type {kind}. Use a Format or a SessionFormat.")
+        return f"{who} is a value of type {kind}. Use a Format or a SessionFormat."
     if form.name != entry.name:
-        raise UsageError(f"{who} calls itself {quoted(form.name)}. Use one name for both.")
+        return f"{who} calls itself {quoted(form.name)}. Use one name for both."
     if isinstance(form, SessionFormat):
         recognise = _guarded(form.recognise, who)
         return replace(form, recognise=recognise, read=_each_checked(form.read, who, RecordedTurn))

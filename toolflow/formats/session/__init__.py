@@ -12,13 +12,20 @@ from toolflow.formats import plugins
 from toolflow.formats.base import printable, quoted
 from toolflow.formats.registry import FORMATS
 from toolflow.formats.session import (
+    atif,
     bfcl,
     claude_code,
+    codex,
+    copilot,
+    gemini_cli,
     inspect_log,
+    kimi,
     mini_swe_agent,
     openhands,
+    pi,
     swe_agent,
     tau_bench,
+    vcr,
 )
 from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.log import Log
@@ -35,6 +42,13 @@ __all__ = [
 
 _IN_ORDER = (
     claude_code.FORMAT,
+    codex.FORMAT,
+    pi.FORMAT,
+    copilot.FORMAT,
+    gemini_cli.FORMAT,
+    kimi.FORMAT,
+    atif.FORMAT,
+    vcr.FORMAT,
     openhands.FORMAT,
     swe_agent.FORMAT,
     mini_swe_agent.FORMAT,

@@ -28,9 +28,9 @@ from typing import Any
 
 from toolflow.formats.base import Misfit
 from toolflow.formats.session.base import Reading, SessionFormat
-from toolflow.formats.session.content import content_of
 from toolflow.formats.session.log import Log
 from toolflow.formats.session.pairing import Conversation
+from toolflow.formats.session.parts import content
 from toolflow.formats.session.turns import calls_turn, take
 from toolflow.model import Notice, Outcome, RecordedTurn, Turn
 from toolflow.model.outcome import Status
@@ -159,8 +159,7 @@ class _Sample:
         return spans.popleft() if done else spans[0]
 
     def _outcome(self, message: dict[str, Any]) -> Outcome:
-        content = message.get("content")
-        value, images = content_of(content)
+        value, images = content(message.get("content"))
         if isinstance(value, str) and value.startswith(_ATTACHED):
             attached = self._sample.get("attachments")
             kept = attached if isinstance(attached, dict) else {}

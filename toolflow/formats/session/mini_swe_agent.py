@@ -25,9 +25,9 @@ from typing import Any
 
 from toolflow.formats.base import Misfit
 from toolflow.formats.session.base import Reading, SessionFormat
-from toolflow.formats.session.content import content_of
 from toolflow.formats.session.log import Log, Record
 from toolflow.formats.session.pairing import Conversation
+from toolflow.formats.session.parts import content
 from toolflow.formats.session.turns import calls_turn, chat_turn, take
 from toolflow.model import Notice, Outcome, RecordedTurn, Turn
 
@@ -51,9 +51,9 @@ def _is_file(record: dict[str, Any]) -> bool:
 
 
 def _is_message(record: dict[str, Any]) -> bool:
-    content = record.get("content")
+    said = record.get("content")
     return isinstance(record.get("role"), str) and (
-        (isinstance(content, str) and _TOLD_FENCE in content) or _actions(record) is not None
+        (isinstance(said, str) and _TOLD_FENCE in said) or _actions(record) is not None
     )
 
 
@@ -115,9 +115,9 @@ class _Reader:
         self._waiting.clear()
         if isinstance(turn, Turn) and not turn.carries_ids:
             self._waiting.extend(call.id for call in turn.calls)
-        content = message.get("content")
-        if isinstance(turn, Turn) and not turn.calls and isinstance(content, str):
-            self._unread += [number] if _FENCE.search(content) else []
+        said = message.get("content")
+        if isinstance(turn, Turn) and not turn.calls and isinstance(said, str):
+            self._unread += [number] if _FENCE.search(said) else []
         take(self.conversation, turn, message, line=number, time=time)
 
     def _answered(self, message: dict[str, Any], extra: dict[str, Any]) -> Any:
@@ -152,7 +152,7 @@ def _actions(message: dict[str, Any]) -> list[Any] | None:
 
 
 def _outcome(message: dict[str, Any], extra: dict[str, Any]) -> Outcome:
-    value, images = content_of(message.get("content", message.get("output")))
+    value, images = content(message.get("content", message.get("output")))
     said, code = extra.get("exception_info"), extra.get("returncode")
     if isinstance(said, str) and said:
         if said == _NOT_RUN:

@@ -25,7 +25,8 @@ from toolflow.formats.base import Misfit, quoted
 from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.log import Log
 from toolflow.formats.session.openhands_outcomes import KINDS, is_result, outcome_of
-from toolflow.formats.session.pairing import Pending, Result, named, parse_time
+from toolflow.formats.session.pairing import Pending, Result, named
+from toolflow.formats.session.times import parse_time
 from toolflow.formats.session.turns import calls_turn, chat_turn, sentence
 from toolflow.model import Notice, RecordedTurn, Turn
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolflow.formats.session.content import content_of
+from toolflow.formats.session.parts import content
 from toolflow.model import Image, Outcome
 
 _RESULTS = frozenset({"ObservationEvent", "AgentErrorEvent", "UserRejectObservation"})
@@ -47,11 +47,11 @@ def outcome_of(event: dict[str, Any]) -> Outcome:
         body = event.get("observation")
         if not isinstance(body, dict):
             return Outcome("ok", body)
-        value, images = content_of(body["content"]) if "content" in body else (body, ())
+        value, images = content(body["content"]) if "content" in body else (body, ())
         if body.get("is_error") is True:
             return _failed("", images, value)
         return _ended(value, images, body)
-    value, images = content_of(event.get("content"))
+    value, images = content(event.get("content"))
     if event.get("observation") == "error":
         return _failed("", images, value)
     if event.get("observation") == "user_rejected":

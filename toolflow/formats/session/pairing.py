@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from toolflow.formats.base import quoted
 from toolflow.formats.session.base import Reading
+from toolflow.formats.session.times import iso, parse_time, seconds
 from toolflow.model import Notice, Outcome, RecordedTurn, Times, Turn, call_names
 
 WINDOW = 256
@@ -50,15 +51,22 @@ class Pending:
         results: The results for its calls, by id, in the order of the log.
         interrupted: The number of the line that tells of an interrupt after it, or ``None``.
         number: Which message of its source it is, counted from 1.
+        ended: Why its calls may lack results, as the log tells it: a clause such as ``the message
+            ended with 'error'``; or ``None``.
+        settled: The results that stand inside their calls in the log, by the index of the call.
+        places: The index of each call by its id, once it was asked for; -1 where several have it.
     """
 
     turn: Turn
     line: int
     began: Any = None
-    call_times: Sequence[datetime | None] = ()
+    call_times: list[datetime | None] = field(default_factory=list)
     results: dict[str, list[Result]] = field(default_factory=dict)
     interrupted: int | None = None
     number: int = 0
+    ended: str | None = None
+    settled: dict[int, Result] = field(default_factory=dict)
+    places: dict[str, int] | None = None
 
     def recorded(self) -> tuple[RecordedTurn, list[Notice]]:
         """The turn with its results, and notices about what could not be paired."""
@@ -67,18 +75,28 @@ class Pending:
         times: list[Times] = []
         notices = list(self._unpaired())
         for call, name in zip(turn.calls, call_names(turn.calls), strict=True):
-            own = self.results.get(call.id, []) if name == call.id else []
-            if not own:
+            own = self.settled.get(call.index)
+            if own is None and name == call.id and call.id in self.results:
+                own = self.results[call.id][0]
+            if own is None:
                 notices.append(self._no_result(name))
-            outcomes.append(own[0].outcome if own else None)
-            times.append(self._times(zero, call.index, own[0].time if own else None))
-        began = None if zero is None else _iso(self.began, zero)
+            outcomes.append(own.outcome if own else None)
+            times.append(self._times(zero, call.index, own.time if own else None))
+        began = None if zero is None else iso(self.began, zero)
         return RecordedTurn(turn, tuple(outcomes), tuple(times), started_at=began), notices
+
+    def place(self, call_id: str) -> int:
+        """The index of the call that has an id, or -1 where it is not exactly one."""
+        if self.places is None:
+            self.places = {}
+            for call in self.turn.calls:
+                self.places[call.id] = -1 if call.id in self.places else call.index
+        return self.places.get(call_id, -1)
 
     def _times(self, zero: datetime | None, index: int, time: datetime | None) -> Times:
         known = index < len(self.call_times)
-        started = _seconds(zero, self.call_times[index] if known else None)
-        settled = _seconds(zero, time)
+        started = seconds(zero, self.call_times[index] if known else None)
+        settled = seconds(zero, time)
         if started is not None and settled is not None and settled < started:
             settled = started  # the clock was set back in between
         return Times(started=started, settled=settled)
@@ -87,6 +105,8 @@ class Pending:
         text = f"Call {quoted(name)} has no result in the log"
         if self.interrupted is not None:
             text += f"; the user interrupted the turn (line {self.interrupted})"
+        if self.ended is not None:
+            text += f"; {self.ended}"
         return Notice("no_result", text + ".", line=self.line, turn=self.turn.id, call=name)
 
     def _unpaired(self) -> Iterator[Notice]:
@@ -132,7 +152,8 @@ class Conversation:
         line: int,
         time: Any = None,
         call_times: Sequence[Any] | None = None,
-    ) -> None:
+        ended: str | None = None,
+    ) -> Pending:
         """Take a message of the model, with calls or without.
 
         Args:
@@ -140,22 +161,26 @@ class Conversation:
             line: The number of its line.
             time: When it came, as the log has it; anything that `parse_time` takes.
             call_times: When each call began; by default at the time of the message.
+            ended: Why its calls may lack results (see `Pending`).
+
+        Returns:
+            The turn while it waits for its results, for `own_result`.
         """
         if call_times is None:
             times = [parse_time(time)] * len(turn.calls)
         else:
             times = [parse_time(each) for each in call_times]
-        pending = Pending(turn, line, time, times)
+        pending = Pending(turn, line, time, times, ended=ended)
         self._reading.messages += 1
         number = self._by_source[turn.source] = self._by_source.get(turn.source, 0) + 1
         self._latest[turn.source] = pending
-        if not turn.calls:
-            return
-        pending.number = number
-        self._waiting.append(pending)
+        if turn.calls:
+            pending.number = number
+            self._waiting.append(pending)
         for call in turn.calls:
             if call.id:
                 self._holders[turn.source, call.id] = pending
+        return pending
 
     def result(
         self,
@@ -200,6 +225,41 @@ class Conversation:
         self._reading.messages += 1
         for call_id in _ids_in(message):
             self._holders.pop((source, call_id), None)
+
+    @staticmethod
+    def own_result(
+        pending: Pending, index: int, outcome: Outcome, *, line: int, time: Any = None
+    ) -> None:
+        """Take a result whose call is known by turn and index, whatever the ids are.
+
+        Args:
+            pending: The turn, as `message` gave it.
+            index: The index of the call.
+            outcome: What it tells; the first one counts.
+            line: The number of its line.
+            time: When it came, as the log has it.
+        """
+        pending.settled.setdefault(index, Result(outcome, line, parse_time(time)))
+
+    def began(self, call_id: Any, *, time: Any, source: str = "main") -> bool:
+        """Take the time at which a call began, for logs that tell it apart from its message.
+
+        Args:
+            call_id: The id of the call as the log has it.
+            time: When it began, as the log has it.
+            source: Whose it is.
+
+        Returns:
+            Whether a message before it holds a call of that id. Where several of its calls have
+            it, the time is given to none of them.
+        """
+        holder = self._holders.get((source, call_id)) if isinstance(call_id, str) else None
+        if holder is None:
+            return False
+        index, began = holder.place(call_id), parse_time(time)
+        if 0 <= index < len(holder.call_times) and began is not None:
+            holder.call_times[index] = began
+        return True
 
     def latest(self, source: str = "main") -> Turn | None:
         """The latest message of a source, for logs whose results name no call."""
@@ -255,36 +315,3 @@ _ID_FIELDS = frozenset({"id", "call_id", "tool_call_id", "tool_use_id", "toolUse
 def named(turn: Turn, name: str) -> Turn:
     """The turn under a name, which its notices get too."""
     return replace(turn, id=name, notices=tuple(replace(n, turn=name) for n in turn.notices))
-
-
-def parse_time(value: Any) -> datetime | None:
-    """The time that a log tells.
-
-    Args:
-        value: ISO 8601 text (without a zone it is UTC), or seconds or milliseconds since 1970.
-
-    Returns:
-        The time, or ``None`` for anything else.
-    """
-    try:
-        if isinstance(value, str):
-            time = datetime.fromisoformat(value)
-            return time if time.tzinfo else time.replace(tzinfo=UTC)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value / 1000 if value > _MILLISECONDS else value, UTC)
-    except (ValueError, OverflowError, OSError):
-        pass
-    return None
-
-
-_MILLISECONDS = 100_000_000_000  # as seconds, the year 5138
-
-
-def _iso(text: Any, time: datetime) -> str:
-    return text if isinstance(text, str) else time.isoformat()
-
-
-def _seconds(zero: datetime | None, time: datetime | None) -> float | None:
-    if zero is None or time is None:
-        return None
-    return max(0.0, round((time - zero).total_seconds(), 6))

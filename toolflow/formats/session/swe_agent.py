@@ -23,9 +23,9 @@ from typing import Any
 
 from toolflow.formats.base import Misfit
 from toolflow.formats.session.base import Reading, SessionFormat
-from toolflow.formats.session.content import content_of
 from toolflow.formats.session.log import Log, Record
 from toolflow.formats.session.pairing import Conversation
+from toolflow.formats.session.parts import content
 from toolflow.formats.session.turns import calls_turn, chat_turn, take
 from toolflow.model import Outcome, RecordedTurn, Times, Turn
 
@@ -109,7 +109,7 @@ class _History:
             self._result(self._open.pop(source), item, number, source)
 
     def _result(self, call_id: Any, item: dict[str, Any], number: int, source: str) -> None:
-        value, images = content_of(item.get("content"))
+        value, images = content(item.get("content"))
         outcome = Outcome("ok", value, images=images)
         self._conversation.result(call_id, outcome, line=number, source=source)
 
@@ -159,7 +159,7 @@ def _take_steps(conversation: Conversation, reading: Reading, steps: list[Any]) 
         turn = _command(action, extra)
         take(conversation, turn, step, line=number)
         if isinstance(turn, Turn) and "observation" in step:
-            value, images = content_of(step["observation"])
+            value, images = content(step["observation"])
             outcome = Outcome("ok", value, images=images)
             conversation.result(turn.calls[0].id, outcome, line=number)
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toolflow.formats.session.base import Reading, SessionFormat
-from toolflow.formats.session.content import content_of
 from toolflow.formats.session.log import Log
 from toolflow.formats.session.pairing import Conversation
+from toolflow.formats.session.parts import content
 from toolflow.formats.session.turns import chat_turn, take
 from toolflow.model import Notice, Outcome, RecordedTurn
 from toolflow.model.outcome import Status
@@ -68,8 +68,8 @@ def _take(
         conversation.result(message.get("tool_call_id"), outcome, line=number, source=source)
 
 
-def _outcome(content: Any) -> Outcome:
-    value, images = content_of(content)
+def _outcome(told: Any) -> Outcome:
+    value, images = content(told)
     for beginning, status in _SENTENCES:
         if isinstance(value, str) and value.startswith(beginning):
             return Outcome(status, None, value, images)
