@@ -12,14 +12,15 @@ from types import MappingProxyType
 from typing import Any
 
 from toolflow.errors import Problem, TurnError, UsageError
-from toolflow.formats import anthropic, calls, openai_chat, plugins, sse
+from toolflow.formats import anthropic, calls, openai_chat, openai_responses, plugins, sse
+from toolflow.formats.arguments import CUT_SHORT
 from toolflow.formats.base import Format, Misfit, Path, Where, quoted, shown
 from toolflow.formats.ids import SURROGATE, valid_ids
 from toolflow.formats.plain import plain
 from toolflow.formats.results import check_outcomes
 from toolflow.model import Outcome, Turn
 
-_IN_ORDER = (calls.FORMAT, anthropic.FORMAT, openai_chat.FORMAT)
+_IN_ORDER = (calls.FORMAT, openai_responses.FORMAT, anthropic.FORMAT, openai_chat.FORMAT)
 
 FORMATS: Mapping[str, Format] = MappingProxyType({form.name: form for form in _IN_ORDER})
 """Every wire format by its name, in the order of detection."""
@@ -137,8 +138,8 @@ def read_all(data: Any, name: str | None, where: Where | None) -> list[Turn]:
     """
     whole = plain(data)
     above: Path = ()
-    if isinstance(whole, dict) and _is_request(whole):
-        above, whole = ("messages",), plain(whole["messages"])
+    if isinstance(whole, dict) and (inside := _list_of_request(whole)) is not None:
+        above, whole = (inside,), plain(whole[inside])
     streamed = _stream_format(whole, name)
     form = streamed or find_format(whole, name)
     try:
@@ -198,13 +199,21 @@ def _joined(form: Format, data: Any) -> Turn:
     assert form.join is not None
     joined = form.join([plain(item) for item in data] if isinstance(data, list) else [data])
     turn = form.read(joined.response)[-1]
+    if joined.cut:
+        cut = frozenset(joined.cut)
+        marked = [replace(c, problem=CUT_SHORT) if c.index in cut else c for c in turn.calls]
+        turn = replace(turn, calls=tuple(marked))
     return replace(turn, notices=(*joined.notices, *turn.notices)) if joined.notices else turn
 
 
-def _is_request(data: dict[str, Any]) -> bool:
-    """Whether it is the body of a request, or another object around a list of messages."""
-    inside = isinstance(data.get("messages"), list | tuple)
-    return inside and not any(key in data for key in ("role", "choices", "calls"))
+_REQUEST_LISTS = ("messages", "input")
+
+
+def _list_of_request(data: dict[str, Any]) -> str | None:
+    """The field with the messages, if it is the body of a request or another object around them."""
+    if any(key in data for key in ("role", "choices", "calls", "type", "output")):
+        return None
+    return next((key for key in _REQUEST_LISTS if isinstance(data.get(key), list | tuple)), None)
 
 
 def numbered(turns: Sequence[Turn]) -> tuple[Turn, ...]:
@@ -228,8 +237,8 @@ def written_ids(turn: Turn) -> tuple[str, ...]:
     Returns:
         One id a call: its own where the provider takes it, else a rewritten one.
     """
-    rule = format_named(turn.format).id_rule
-    return valid_ids([call.id for call in turn.calls], rule)
+    form, ids = format_named(turn.format), [call.id for call in turn.calls]
+    return valid_ids(ids, form.id_rule if form.id_rule_of is None else form.id_rule_of(ids))
 
 
 def write_turn(
@@ -243,8 +252,8 @@ def write_turn(
         texts: What the user says after the results.
 
     Returns:
-        The assistant message (a list of one) and the messages of the results. Both share parts
-        with ``turn.message``: copy them before changing what is inside.
+        The assistant message (a list of one; of Responses its items) and the messages of the
+        results. Both share parts with ``turn.message``: copy them before changing what is inside.
 
     Raises:
         UsageError: If the outcomes are not one a call, or hold what JSON cannot.

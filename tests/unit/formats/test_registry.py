@@ -54,6 +54,10 @@ class WithDict:
         ({**ANTHROPIC, "tool_calls": None}, "anthropic"),
         ([{"role": "user", "content": "x"}, ANTHROPIC], "anthropic"),
         ({"role": "assistant", "content": [{"type": "thinking", "thinking": "x"}]}, "anthropic"),
+        (
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text"}]},
+            "openai-responses",
+        ),
         (CALLS, "calls"),
         ([CALLS, CALLS], "calls"),
     ],
@@ -75,7 +79,6 @@ def test_the_format_is_detected(data, name):
         ([1, 2], "a list of 2"),
         ({"role": "assistant", "content": [{"toolUse": {"name": "a"}}]}, "an object with the keys"),
         ({"role": "model", "parts": [{"functionCall": {"name": "a"}}]}, "an object with the keys"),
-        ({"type": "message", "role": "assistant", "content": [{"type": "output_text"}]}, "keys"),
         ({"role": "assistant", "content": [{"type": "toolCall", "id": "a"}]}, "keys"),
         (object(), "a value of type object"),
     ],
@@ -96,7 +99,8 @@ def test_a_forced_format_is_used_and_a_wrong_one_refused():
     with pytest.raises(TurnError, match="calls is absent or null"):
         read_turn(CHAT, format="calls")
     with pytest.raises(
-        UsageError, match=r"^format is 'x\\n'\. Use one of anthropic, calls, openai-chat\.$"
+        UsageError,
+        match=r"^format is 'x\\n'\. Use one of anthropic, calls, openai-chat, openai-responses\.$",
     ):
         read_turn(CHAT, format="x\n")
 

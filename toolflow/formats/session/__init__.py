@@ -20,6 +20,7 @@ from toolflow.formats.session import (
     gemini_cli,
     inspect_log,
     kimi,
+    messages,
     mini_swe_agent,
     openhands,
     pi,
@@ -57,7 +58,7 @@ _IN_ORDER = (
     bfcl.FORMAT,
 )
 SESSION_FORMATS: Mapping[str, SessionFormat] = MappingProxyType(
-    {form.name: form for form in _IN_ORDER}
+    {form.name: form for form in (*_IN_ORDER, messages.FORMAT)}
 )
 """Every kind of session log by its name, in the order of detection."""
 
@@ -179,6 +180,8 @@ def _detected(log: Log) -> SessionFormat:
     for other in plugins.each((*FORMATS, *SESSION_FORMATS), broken):
         if isinstance(other, SessionFormat) and plugins.recognises(other, head, broken):
             return other
+    if messages.FORMAT.recognise(head):
+        return messages.FORMAT
     looked_for = "; ".join(f"{form.name} ({form.about})" for form in SESSION_FORMATS.values())
     found = f"{len(head)} records" if head else "no line that is JSON"
     message = f"The format of the log cannot be told from {found}. Looked for: {looked_for}."

@@ -126,15 +126,23 @@ class _Reader:
             text = "The format of the messages cannot be told."
             self._reading.oddities.append(Notice("unreadable", text, line=record.number))
         if isinstance(record.value, dict):
-            self._response(record.value, items[-1][0] + 1 if alone and items else record.number, source)
+            number = len(messages) + 1 if alone else record.number
+            ended = form is not None and bool(items) and kinds(form, items[-1][1]) == {Turn}
+            latest = self._talk.latest(source) if ended else None
+            self._response(record.value, latest, number, source)
         yield from self._talk.rest()
 
     def _usable(self, messages: list[Any]) -> list[Item]:
         numbered = (Record(number, item) for number, item in enumerate(messages, 1))
         return [(each.number, each.value) for each in numbered if self._reading.usable(each)]
 
-    def _response(self, record: Mapping[str, Any], number: int, source: str) -> None:
-        """Take the answer to a request, which the log has beside it."""
+    def _response(
+        self, record: Mapping[str, Any], latest: Turn | None, number: int, source: str
+    ) -> None:
+        """Take the answer to a request, which the log has beside it.
+
+        It may stand in the request's messages too: then it is their last one, ``latest``.
+        """
         response = record.get("response")
         self._reading.note(model=text_of(record.get("model")))
         if not isinstance(response, dict):
@@ -146,7 +154,6 @@ class _Reader:
             text = "The response beside the messages cannot be read."
             self._reading.oddities.append(Notice("unreadable", text, line=number))
             return
-        latest = self._talk.latest(source)
         if latest is None or not turn.calls or not _same(latest, turn):
             turn = replace(turn, source=source)
             self._talk.message(turn, line=number, time=record.get("timestamp"))
