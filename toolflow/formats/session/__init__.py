@@ -22,6 +22,7 @@ from toolflow.formats.session import (
     kimi,
     messages,
     mini_swe_agent,
+    openai_agents,
     openhands,
     pi,
     swe_agent,
@@ -55,6 +56,7 @@ _IN_ORDER = (
     mini_swe_agent.FORMAT,
     tau_bench.FORMAT,
     inspect_log.FORMAT,
+    openai_agents.FORMAT,
     bfcl.FORMAT,
 )
 SESSION_FORMATS: Mapping[str, SessionFormat] = MappingProxyType(
