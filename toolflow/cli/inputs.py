@@ -12,7 +12,7 @@ from toolflow import yamlio
 from toolflow.compiler import Plan, compile_plan, load_plan
 from toolflow.errors import DocumentError, TurnError, UsageError
 from toolflow.formats import read_document
-from toolflow.formats.session import read_session
+from toolflow.formats.session import read_session, session_format
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.model.turn import Turn
 from toolflow.policy import Policy, load_policy
@@ -168,6 +168,4 @@ def _by_value(path: str, text: str, value: Any) -> Input:
 
 
 def _is_log_format(form: str | None) -> bool:
-    from toolflow.formats.session import SESSION_FORMATS  # noqa: PLC0415  # rarely wanted
-
-    return form in SESSION_FORMATS
+    return form is not None and session_format(form) is not None

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolflow.errors import Problem, TurnError, UsageError
-from toolflow.formats import anthropic, calls, openai_chat, openai_responses, sse
+from toolflow.formats import anthropic, calls, openai_chat, openai_responses, plugins, sse
 from toolflow.formats.arguments import CUT_SHORT
 from toolflow.formats.base import Format, Misfit, Path, Where, quoted, shown
 from toolflow.formats.ids import SURROGATE, valid_ids
@@ -51,17 +51,21 @@ def find_format(data: Any, name: str | None) -> Format:
     """
     if name is not None:
         return format_named(name)
+    broken: list[str] = []
     try:
         for form in FORMATS.values():
             if form.recognise(data):
                 return form
+        for other in plugins.each(tuple(FORMATS), broken):
+            if isinstance(other, Format) and plugins.recognises(other, data, broken):
+                return other
     except RecursionError:
         raise TurnError(Problem("The message is nested too deeply.", "<message>")) from None
     looked_for = "; ".join(f"{form.name} ({form.about})" for form in FORMATS.values())
     raise TurnError(
         Problem(
             f"The format cannot be told from {shown(data)}. Looked for: {looked_for}."
-            " Give one of these, or name the format.",
+            f" Give one of these, or name the format.{plugins.listed(broken)}",
             "<message>",
             code="unknown_format",
         )
@@ -69,14 +73,14 @@ def find_format(data: Any, name: str | None) -> Format:
 
 
 def format_named(name: str) -> Format:
-    """The format of that name.
+    """The format of that name: ours, or one that another package gives.
 
     Raises:
-        UsageError: If there is none.
+        UsageError: If there is none, or it cannot be used.
     """
-    form = FORMATS.get(name)
-    if form is None:
-        known = ", ".join(sorted(FORMATS))
+    form = FORMATS.get(name) or plugins.named(name)
+    if not isinstance(form, Format):
+        known = ", ".join(sorted({*FORMATS, *plugins.names()}))
         raise UsageError(f"format is {quoted(name)}. Use one of {known}.")
     return form
 

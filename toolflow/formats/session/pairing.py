@@ -208,6 +208,24 @@ class Conversation:
             return
         holder.results.setdefault(call_id, []).append(Result(outcome, line, parse_time(time)))
 
+    def unreadable(self, message: Any, why: str, *, line: int, source: str = "main") -> None:
+        """Tell of a message of the model that cannot be read.
+
+        A result for one of its ids is given to nobody: ids come back, and an earlier call that had
+        the same id and no result must not get the result of another one.
+
+        Args:
+            message: The message as the log has it.
+            why: A sentence.
+            line: The number of its line.
+            source: Whose it is.
+        """
+        text = f"The message cannot be read: {why}"
+        self._reading.oddities.append(Notice("unreadable", text, line=line))
+        self._reading.messages += 1
+        for call_id in _ids_in(message):
+            self._holders.pop((source, call_id), None)
+
     @staticmethod
     def own_result(
         pending: Pending, index: int, outcome: Outcome, *, line: int, time: Any = None
@@ -277,6 +295,21 @@ class Conversation:
         recorded, notices = pending.recorded()
         self._reading.oddities += notices
         return recorded
+
+
+def _ids_in(value: Any) -> Iterator[str]:
+    """Every text in a message that can be the id of a call, at any depth."""
+    left = [value]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            yield from (v for k, v in value.items() if k in _ID_FIELDS and isinstance(v, str))
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+
+
+_ID_FIELDS = frozenset({"id", "call_id", "tool_call_id", "tool_use_id", "toolUseId"})
 
 
 def named(turn: Turn, name: str) -> Turn:

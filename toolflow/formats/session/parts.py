@@ -83,16 +83,22 @@ def _image(block: Any) -> Image | None:
     kind = _text(block.get("type"))
     if kind == "image":
         inside = block.get("source")
+        if isinstance(block.get("image"), str):
+            return _from_url(block["image"])
         if not isinstance(inside, dict):
             return _picture(block.get("mimeType"), block.get("data"))
         if inside.get("type") == "base64":
             return _picture(inside.get("media_type"), inside.get("data"))
     elif kind in ("image_url", "input_image"):
         url = block.get("image_url")
-        url = _text(url.get("url") if isinstance(url, dict) else url)
-        if found := _DATA_URL.match(url):
-            return Image(found[1], url[found.end() :])
+        return _from_url(_text(url.get("url") if isinstance(url, dict) else url))
     return None
+
+
+def _from_url(url: str) -> Image | None:
+    """A picture that its address holds; one that lies elsewhere is not fetched."""
+    found = _DATA_URL.match(url)
+    return Image(found[1], url[found.end() :]) if found else None
 
 
 def _picture(media_type: Any, data: Any) -> Image | None:

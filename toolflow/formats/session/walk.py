@@ -1,0 +1,113 @@
+"""Messages of a wire format, given to the conversation of a log; what cannot be read is left out.
+
+The walk of a format (`Format.steps`) refuses a list with one message that it cannot read. A log is
+read on: then each message is tried alone, those that fail are told and left out, and the others are
+walked again. That is two more passes however many fail, so that a spoiled log is read in linear
+time too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, overload
+
+from toolflow.errors import TurnError
+from toolflow.formats.base import Answer, Format, Misfit
+from toolflow.formats.session.pairing import Conversation
+from toolflow.model import Turn
+
+Item = tuple[int, Any]
+"""A message with the number that it is told by."""
+
+
+def walk(form: Format, items: Sequence[Item], conversation: Conversation, *, source: str) -> None:
+    """Give the messages and results of a list to a conversation.
+
+    Args:
+        form: Their wire format; one with `Format.steps`.
+        items: The messages with their numbers.
+        conversation: Where they go.
+        source: Whose they are.
+    """
+    steps = _steps(form, items)
+    if isinstance(steps, str):
+        good = [item for item in items if not _refused(form, item, conversation, source)]
+        steps = _steps(form, good)
+        if isinstance(steps, str):  # each alone is right, but not all of them together
+            line = items[0][0]
+            conversation.unreadable([item for _, item in good], steps, line=line, source=source)
+            return
+    for step, number in steps:
+        if isinstance(step, Turn):
+            conversation.message(replace(step, source=source), line=number)
+        else:
+            conversation.result(step.call_id, step.outcome, line=number, source=source)
+
+
+def kinds(form: Format, item: Any) -> set[type]:
+    """What a message is by itself: a `Turn`, an `Answer`, both, or nothing of that."""
+    steps = _steps(form, [(0, item)])
+    return set() if isinstance(steps, str) else {type(step) for step, _ in steps}
+
+
+def _steps(form: Format, items: Sequence[Item]) -> list[tuple[Turn | Answer, int]] | str:
+    """The steps with their numbers, or the sentence about why they cannot be made."""
+    assert form.steps is not None
+    watched = _Watched([item for _, item in items])
+    numbers = [number for number, _ in items]
+    own = {id(item): number for number, item in items}
+    found: list[tuple[Turn | Answer, int]] = []
+    try:
+        for step in form.steps(watched):
+            place = watched.at if isinstance(step, Turn) else step.place
+            number = numbers[min(max(place, 0), len(numbers) - 1)]
+            found.append((step, _own_number(step, own, number)))
+    except Misfit as misfit:
+        return misfit.flaws[0].message
+    except TurnError as error:
+        return error.problems[0].message
+    except RecursionError:
+        return "The message is nested too deeply."
+    return found
+
+
+def _own_number(step: Turn | Answer, own: dict[int, int], number: int) -> int:
+    """The number of a turn's message where that is an item itself, or a list that begins with one.
+
+    Else it is the number of the item that was looked at when the turn was there.
+    """
+    message = step.message if isinstance(step, Turn) else None
+    first = message[0] if isinstance(message, list) and message else message
+    return own.get(id(first), number)
+
+
+def _refused(form: Format, item: Item, conversation: Conversation, source: str) -> bool:
+    steps = _steps(form, [item])
+    if isinstance(steps, str):
+        conversation.unreadable(item[1], steps, line=item[0], source=source)
+    return isinstance(steps, str)
+
+
+class _Watched(Sequence[Any]):
+    """A list that knows which of its items was looked at last."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self._items = items
+        self.at = 0
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, int):
+            self.at = index
+        return self._items[index]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Any]:
+        for self.at, item in enumerate(self._items):  # noqa: B020  # the place is the point of it
+            yield item
