@@ -68,10 +68,13 @@ class Joined:
         response: The message or the whole response as the provider would have sent it at once:
             what `Format.read` takes.
         notices: What was odd about the stream: an end that is missing, a second start.
+        cut: The places, among the calls of the turn, of those whose arguments had not come when
+            the stream broke off. They must not run with ``{}``; the registry marks them.
     """
 
     response: Any
     notices: tuple[Notice, ...] = ()
+    cut: tuple[int, ...] = ()
 
 
 def no_chunk(data: Any) -> bool:  # noqa: ARG001  # the shape that `Format.is_chunk` has
@@ -110,6 +113,8 @@ class Format:
             evidence only; a whole message or response is none.
         join: Puts the chunks of one stream together. Raises `Misfit`, with paths that begin with
             the index of the chunk. ``None`` for formats without streams.
+        split: Cuts chunks where one stream ends and the next begins, for files that hold several;
+            together the pieces are the chunks. ``None``: all chunks are one stream.
         steps: A conversation in its order: each assistant message as a turn, with calls or
             without, and each result as an `Answer`. Skips what is neither. Raises `Misfit`.
             ``None`` for formats that know no conversations.
@@ -123,6 +128,7 @@ class Format:
     id_rule: IdRule
     is_chunk: Callable[[Any], bool] = no_chunk
     join: Callable[[Sequence[Any]], Joined] | None = None
+    split: Callable[[Sequence[Any]], list[Sequence[Any]]] | None = None
     steps: Callable[[Sequence[Any]], Iterator[Turn | Answer]] | None = None
 
 
