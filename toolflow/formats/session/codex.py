@@ -28,7 +28,8 @@ from toolflow.formats.session.log import Log
 from toolflow.formats.session.loose import text_of
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.times import parse_time
-from toolflow.formats.session.wire import attempt, told_steps
+from toolflow.formats.session.walk import walk
+from toolflow.formats.session.wire import attempt
 
 NAME = "codex"
 RESPONSES = "openai-responses"
@@ -124,7 +125,7 @@ class _Reader:
         elif kind in ANSWERS or (kind == "message" and item.get("role") != "assistant"):
             self.flush()
             if kind in ANSWERS and item.get("execution") in (None, "client"):
-                told_steps(FORMATS[RESPONSES], [item], self.talk, self._reading, line=number)
+                walk(FORMATS[RESPONSES], [(number, item)], self.talk, source="main")
         elif is_by_model(item):
             self._run.append((item, number, time))
 
@@ -143,7 +144,7 @@ class _Reader:
             return
         line, time = run[0][1], run[0][2]
         items = [item for item, _, _ in run]
-        turns = attempt(lambda: FORMATS[RESPONSES].read(items), self._reading, line=line) or []
+        turns = attempt(lambda: FORMATS[RESPONSES].read(items), self.talk, items, line=line)
         times = [at for item, _, at in run if text_of(item.get("type")) in CALLS]
         for turn in turns:
             known = times if len(turn.calls) == len(times) else None

@@ -8,7 +8,7 @@ time too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -19,6 +19,7 @@ from toolflow.model import Turn
 
 Item = tuple[int, Any]
 """A message with the number that it is told by."""
+Tell = Callable[[Any, str, int], None]
 
 
 def walk(form: Format, items: Sequence[Item], conversation: Conversation, *, source: str) -> None:
@@ -30,19 +31,40 @@ def walk(form: Format, items: Sequence[Item], conversation: Conversation, *, sou
         conversation: Where they go.
         source: Whose they are.
     """
-    steps = _steps(form, items)
-    if isinstance(steps, str):
-        good = [item for item in items if not _refused(form, item, conversation, source)]
-        steps = _steps(form, good)
-        if isinstance(steps, str):  # each alone is right, but not all of them together
-            line = items[0][0]
-            conversation.unreadable([item for _, item in good], steps, line=line, source=source)
-            return
-    for step, number in steps:
+
+    def tell(message: Any, why: str, number: int) -> None:
+        conversation.unreadable(message, why, line=number, source=source)
+
+    for step, number in readable(form, items, tell):
         if isinstance(step, Turn):
             conversation.message(replace(step, source=source), line=number)
         else:
             conversation.result(step.call_id, step.outcome, line=number, source=source)
+
+
+def readable(form: Format, items: Sequence[Item], tell: Tell) -> list[tuple[Turn | Answer, int]]:
+    """The messages and results of a list, with their numbers; those that cannot be read are told.
+
+    Args:
+        form: Their wire format; one with `Format.steps`.
+        items: The messages with their numbers.
+        tell: Takes a message that cannot be read, why, and its number.
+    """
+    steps = _steps(form, items)
+    if not isinstance(steps, str):
+        return steps
+    good = []
+    for number, item in items:
+        alone = _steps(form, [(number, item)])
+        if isinstance(alone, str):
+            tell(item, alone, number)
+        else:
+            good.append((number, item))
+    steps = _steps(form, good)
+    if isinstance(steps, str):  # each alone is right, but not all of them together
+        tell([item for _, item in good], steps, items[0][0])
+        return []
+    return steps
 
 
 def kinds(form: Format, item: Any) -> set[type]:
@@ -80,13 +102,6 @@ def _own_number(step: Turn | Answer, own: dict[int, int], number: int) -> int:
     message = step.message if isinstance(step, Turn) else None
     first = message[0] if isinstance(message, list) and message else message
     return own.get(id(first), number)
-
-
-def _refused(form: Format, item: Item, conversation: Conversation, source: str) -> bool:
-    steps = _steps(form, [item])
-    if isinstance(steps, str):
-        conversation.unreadable(item[1], steps, line=item[0], source=source)
-    return isinstance(steps, str)
 
 
 class _Watched(Sequence[Any]):
