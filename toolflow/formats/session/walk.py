@@ -1,9 +1,9 @@
 """Messages of a wire format, given to the conversation of a log; what cannot be read is left out.
 
 The walk of a format (`Format.steps`) refuses a list with one message that it cannot read. A log is
-read on: then each message is tried alone, those that fail are told and left out, and the others are
-walked again. That is two more passes however many fail, so that a spoiled log is read in linear
-time too.
+read on: then each message is tried alone, those that fail are told and left out, and what stands
+between them is walked again. That is two more passes however many fail, so that a spoiled log is
+read in linear time too.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from toolflow.model import Turn
 
 Item = tuple[int, Any]
 """A message with the number that it is told by."""
+Steps = list[tuple[Turn | Answer, int]]
+"""Turns and results with the numbers of their messages."""
 
 
 def walk(form: Format, items: Sequence[Item], conversation: Conversation, *, source: str) -> None:
@@ -31,18 +33,46 @@ def walk(form: Format, items: Sequence[Item], conversation: Conversation, *, sou
         source: Whose they are.
     """
     steps = _steps(form, items)
-    if isinstance(steps, str):
-        good = [item for item in items if not _refused(form, item, conversation, source)]
-        steps = _steps(form, good)
+    if not isinstance(steps, str):
+        _give(steps, conversation, source)
+        return
+    for piece in _pieces(form, items, conversation, source):
+        steps = _steps(form, piece)
         if isinstance(steps, str):  # each alone is right, but not all of them together
-            line = items[0][0]
-            conversation.unreadable([item for _, item in good], steps, line=line, source=source)
-            return
+            messages = [message for _, message in piece]
+            conversation.unreadable(messages, steps, line=piece[0][0], source=source)
+        else:
+            _give(steps, conversation, source)
+
+
+def _give(steps: Steps, conversation: Conversation, source: str) -> None:
     for step, number in steps:
         if isinstance(step, Turn):
             conversation.message(replace(step, source=source), line=number)
         else:
             conversation.result(step.call_id, step.outcome, line=number, source=source)
+
+
+def _pieces(
+    form: Format, items: Sequence[Item], conversation: Conversation, source: str
+) -> Iterator[list[Item]]:
+    """What stands between the messages that cannot be read, which are told.
+
+    A format without ids pairs by place: what follows such a message must not be taken for results
+    of the one before it.
+    """
+    piece: list[Item] = []
+    for number, message in items:
+        steps = _steps(form, [(number, message)])
+        if not isinstance(steps, str):
+            piece.append((number, message))
+            continue
+        if piece:
+            yield piece
+        conversation.unreadable(message, steps, line=number, source=source)
+        piece = []
+    if piece:
+        yield piece
 
 
 def kinds(form: Format, item: Any) -> set[type]:
@@ -51,13 +81,13 @@ def kinds(form: Format, item: Any) -> set[type]:
     return set() if isinstance(steps, str) else {type(step) for step, _ in steps}
 
 
-def _steps(form: Format, items: Sequence[Item]) -> list[tuple[Turn | Answer, int]] | str:
+def _steps(form: Format, items: Sequence[Item]) -> Steps | str:
     """The steps with their numbers, or the sentence about why they cannot be made."""
     assert form.steps is not None
     watched = _Watched([item for _, item in items])
     numbers = [number for number, _ in items]
     own = {id(item): number for number, item in items}
-    found: list[tuple[Turn | Answer, int]] = []
+    found: Steps = []
     try:
         for step in form.steps(watched):
             place = watched.at if isinstance(step, Turn) else step.place
@@ -80,13 +110,6 @@ def _own_number(step: Turn | Answer, own: dict[int, int], number: int) -> int:
     message = step.message if isinstance(step, Turn) else None
     first = message[0] if isinstance(message, list) and message else message
     return own.get(id(first), number)
-
-
-def _refused(form: Format, item: Item, conversation: Conversation, source: str) -> bool:
-    steps = _steps(form, [item])
-    if isinstance(steps, str):
-        conversation.unreadable(item[1], steps, line=item[0], source=source)
-    return isinstance(steps, str)
 
 
 class _Watched(Sequence[Any]):
