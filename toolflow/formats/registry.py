@@ -35,10 +35,10 @@ from toolflow.model.turn import EMPTY
 _IN_ORDER = (
     calls.FORMAT,
     mcp.FORMAT,
+    openai_responses.FORMAT,
     gemini.FORMAT,
     bedrock.FORMAT,
     cohere.FORMAT,
-    openai_responses.FORMAT,
     anthropic.FORMAT,
     openai_chat.FORMAT,
 )
@@ -46,8 +46,7 @@ _IN_ORDER = (
 FORMATS: Mapping[str, Format] = MappingProxyType({form.name: form for form in _IN_ORDER})
 """Every wire format by its name, in the order of detection."""
 _CHUNKS_LOOKED_AT = 8
-_REQUEST_LISTS = ("messages", "contents", "input")  # Gemini has the second, Responses the third
-_NO_REQUEST = ("role", "choices", "calls", "type", "output")
+_REQUEST_LISTS = ("messages", "input", "contents")  # Responses and Gemini have the latter
 
 
 def detect(data: Any) -> str:
@@ -243,7 +242,9 @@ def _cut(call: Call) -> Call:
 
 def _request_list(data: Any) -> str | None:
     """Where the messages are in the body of a request, or in another object around a list."""
-    if not isinstance(data, dict) or any(key in data for key in _NO_REQUEST):
+    if not isinstance(data, dict):
+        return None
+    if any(key in data for key in ("role", "choices", "calls", "type", "output")):
         return None
     return next((key for key in _REQUEST_LISTS if isinstance(data.get(key), list | tuple)), None)
 

@@ -102,7 +102,8 @@ def test_a_forced_format_is_used_and_a_wrong_one_refused():
     with pytest.raises(TurnError, match="calls is absent or null"):
         read_turn(CHAT, format="calls")
     with pytest.raises(
-        UsageError, match=r"^format is 'x\\n'\. Use one of anthropic, .*, openai-responses\.$"
+        UsageError,
+        match=r"^format is 'x\\n'\. Use one of anthropic, .*, openai-responses\.$",
     ):
         read_turn(CHAT, format="x\n")
 

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from toolflow.formats.openai_items import ANSWERS, CALLS, is_by_model
 from toolflow.formats.registry import FORMATS
 from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.codex_outcomes import Ending, ending_of, outcome_of
@@ -27,6 +28,7 @@ from toolflow.formats.session.log import Log
 from toolflow.formats.session.loose import text_of
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.times import parse_time
+from toolflow.formats.session.walk import walk
 from toolflow.formats.session.wire import attempt
 
 NAME = "codex"
@@ -120,9 +122,11 @@ class _Reader:
         if kind in _OUTPUTS:
             self.flush()
             self._output(number, item, time)
-        elif kind.endswith("_output") or (kind == "message" and item.get("role") != "assistant"):
+        elif kind in ANSWERS or (kind == "message" and item.get("role") != "assistant"):
             self.flush()
-        elif kind in ("message", "reasoning") or kind.endswith("_call"):
+            if kind in ANSWERS and item.get("execution") in (None, "client"):
+                walk(FORMATS[RESPONSES], [(number, item)], self.talk, source="main")
+        elif is_by_model(item):
             self._run.append((item, number, time))
 
     def _output(self, number: int, item: Mapping[str, Any], time: Any) -> None:
@@ -140,8 +144,8 @@ class _Reader:
             return
         line, time = run[0][1], run[0][2]
         items = [item for item, _, _ in run]
-        turns = attempt(lambda: FORMATS[RESPONSES].read(items), self._reading, line=line) or []
-        times = [at for item, _, at in run if text_of(item.get("type")).endswith("_call")]
+        turns = attempt(lambda: FORMATS[RESPONSES].read(items), self.talk, items, line=line)
+        times = [at for item, _, at in run if text_of(item.get("type")) in CALLS]
         for turn in turns:
             known = times if len(turn.calls) == len(times) else None
             self.talk.message(turn, line=line, time=time, call_times=known)

@@ -17,7 +17,7 @@ The last two are read by the reader of the wire format; they carry no ids.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toolflow.formats.session import gemini_chat, gemini_responses
@@ -37,16 +37,16 @@ def _recognise(head: Sequence[Any]) -> bool:
 
 def _read(log: Log, reading: Reading) -> Iterator[Any]:
     talk, chat = Conversation(reading), gemini_chat.Chat(reading)
-    contents: list[Mapping[str, Any]] = []
+    contents: list[tuple[int, Any]] = []
     for number, item in reading.objects(log):
         if "parts" in item and "role" in item:
-            contents.append(item)
-        elif not gemini_responses.take(number, item, talk, reading):
+            contents.append((number, item))
+        elif not gemini_responses.take(number, item, talk):
             chat.take(number, item, talk)
         yield from talk.finished()
     chat.end(talk)
     if contents:
-        gemini_responses.take_contents(contents, 1, talk, reading)
+        gemini_responses.take_contents(contents, talk)
     yield from talk.rest()
 
 

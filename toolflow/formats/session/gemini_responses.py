@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolflow.formats.registry import FORMATS, read_all
-from toolflow.formats.session.base import Reading
 from toolflow.formats.session.loose import blocks_of, text_of
 from toolflow.formats.session.pairing import Conversation
-from toolflow.formats.session.wire import attempt, told_steps
+from toolflow.formats.session.walk import walk
+from toolflow.formats.session.wire import attempt
 
 _METHODS = ("generateContent", "generateContentStream")
 _HISTORIES = ("clientHistory", "history")
@@ -36,27 +36,23 @@ def _is_history(value: Any) -> bool:
     return bool(found) and all(_is_content(item) for item in found)
 
 
-def take(number: int, item: Mapping[str, Any], talk: Conversation, reading: Reading) -> bool:
+def take(number: int, item: Mapping[str, Any], talk: Conversation) -> bool:
     """Take a record.
 
     Returns:
         Whether it is one of these.
     """
     if _is_response(item):
-        turns = attempt(
-            lambda: read_all(item["response"], GEMINI, where=None), reading, line=number
-        )
-        for turn in turns or ():
+        held = item["response"]
+        for turn in attempt(lambda: read_all(held, GEMINI, where=None), talk, held, line=number):
             talk.message(turn, line=number)
         return True
     histories = [item[key] for key in _HISTORIES if _is_history(item.get(key))]
     for history in histories[:1]:
-        take_contents(history, number, talk, reading)
+        take_contents([(number, content) for content in history], talk)
     return bool(histories)
 
 
-def take_contents(
-    contents: Sequence[Any], number: int, talk: Conversation, reading: Reading
-) -> None:
-    """Take a conversation: a list of Gemini contents."""
-    told_steps(FORMATS[GEMINI], contents, talk, reading, line=number)
+def take_contents(contents: Sequence[tuple[int, Any]], talk: Conversation) -> None:
+    """Take a conversation: Gemini contents with the numbers of their records."""
+    walk(FORMATS[GEMINI], contents, talk, source="main")

@@ -41,7 +41,7 @@ def _read(log: Log, reading: Reading) -> Iterator[Any]:
     events = kimi_wire.Events(reading, talk)
     for number, line in reading.objects(log):
         if "role" in line:
-            _take(number, line, talk, reading)
+            _take(number, line, talk)
         else:
             events.take(number, line)
         yield from talk.finished()
@@ -49,11 +49,10 @@ def _read(log: Log, reading: Reading) -> Iterator[Any]:
     yield from talk.rest()
 
 
-def _take(number: int, line: dict[str, Any], talk: Conversation, reading: Reading) -> None:
+def _take(number: int, line: dict[str, Any], talk: Conversation) -> None:
     role = line.get("role")
     if role == "assistant":
-        turns = attempt(lambda: openai_chat.FORMAT.read(line), reading, line=number)
-        for turn in turns or ():
+        for turn in attempt(lambda: openai_chat.FORMAT.read(line), talk, line, line=number):
             talk.message(turn, line=number)
     elif role == "tool":
         talk.result(line.get("tool_call_id"), outcome_of(line), line=number)

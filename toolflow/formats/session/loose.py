@@ -1,8 +1,8 @@
 """Turns of logs whose messages are in the form of no provider.
 
 A log that writes calls in a way of its own could be translated into some provider's message, but
-then ``Turn.message`` would hold what nobody sent. Such a turn has no message: it is written from
-its calls, as plain calls; what the log holds is in ``Turn.extra`` under ``message``.
+then ``Turn.message`` would look like what a provider sent. The message of such a turn is a list of
+plain calls; what the log holds is in ``Turn.extra`` under ``message``, verbatim.
 """
 
 from __future__ import annotations
@@ -65,11 +65,17 @@ def loose_turn(
         id="",
         calls=tuple(found),
         format=calls.NAME,
+        message={"calls": [_plain(call) for call in found]},
         message_id=text_of(message_id) or None,
         source=source,
         notices=tuple(notices),
         extra={**extra, "message": message},
     )
+
+
+def _plain(call: Call) -> dict[str, Any]:
+    args = call.raw if call.problem else dict(call.args)
+    return {"id": call.id, "tool": call.tool, "args": args}
 
 
 def blocks_of(value: Any, kind: str | None = None) -> list[dict[str, Any]]:

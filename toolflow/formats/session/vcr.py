@@ -25,6 +25,7 @@ from toolflow.formats.session.echoes import Echoes
 from toolflow.formats.session.log import Log
 from toolflow.formats.session.loose import blocks_of, text_of
 from toolflow.formats.session.pairing import Conversation
+from toolflow.formats.session.walk import readable
 from toolflow.formats.session.wire import attempt
 from toolflow.model import Notice, Turn
 
@@ -49,46 +50,60 @@ def _interactions(item: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _read(log: Log, reading: Reading) -> Iterator[Any]:
-    talk = Conversation(reading)
-    echoes = Echoes(talk)
+    reader = _Reader(reading)
     for _, item in reading.objects(log):
         found = _interactions(item)
         reading.lines += max(0, len(found) - 1)
         reading.note(recorded_with=text_of(item.get("recorded_with")))
         for number, each in enumerate(found, 1):
-            _take(number, each, echoes, reading)
-    yield from talk.rest()
+            reader.take(number, each)
+    yield from reader.talk.rest()
 
 
-def _take(number: int, each: Mapping[str, Any], echoes: Echoes, reading: Reading) -> None:
-    request, time = body_of(each["request"]), each.get("recorded_at")
-    turn = _answer(number, each["response"], reading)
-    if isinstance(request, dict):
-        reading.note(model=text_of(request.get("model")))
-        messages = next((request[key] for key in _HISTORIES if key in request), None)
-        if isinstance(messages, list):
+class _Reader:
+    """Takes the interactions of one cassette. Mutable; lives in one reading only."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self.talk = Conversation(reading)
+        self._echoes = Echoes(self.talk)
+        self._told: set[str] = set()
+
+    def take(self, number: int, each: Mapping[str, Any]) -> None:
+        """Take the next interaction."""
+        request, time = body_of(each["request"]), each.get("recorded_at")
+        turn = self._answer(number, each["response"])
+        if isinstance(request, dict):
+            self._reading.note(model=text_of(request.get("model")))
+            messages = next((request[key] for key in _HISTORIES if key in request), None)
             form = FORMATS[turn.format] if turn is not None else _format_of(messages)
-            if form is not None and form.steps is not None:
-                walk = form.steps
-                steps = attempt(lambda: list(walk(messages)), reading, line=number) or []
-                echoes.history(steps, line=number, time=time)
-    if turn is not None:
-        echoes.message(turn, line=number, time=time)
+            if isinstance(messages, list) and form is not None and form.steps is not None:
+                items = [(number, message) for message in messages]
+                steps = [step for step, _ in readable(form, items, self._tell)]
+                self._echoes.history(steps, line=number, time=time)
+        if turn is not None:
+            self._echoes.message(turn, line=number, time=time)
 
+    def _tell(self, message: Any, why: str, number: int) -> None:  # noqa: ARG002  # as `Tell` is
+        """Tell of a message in a request that cannot be read: once, though it comes again."""
+        if why not in self._told:
+            self._told.add(why)
+            text = f"A message of request {number} cannot be read: {why}"
+            self._reading.oddities.append(Notice("unreadable", text, line=number))
 
-def _answer(number: int, response: Mapping[str, Any], reading: Reading) -> Turn | None:
-    """The message of the model that a response holds, or ``None``."""
-    status = response.get("status")
-    code = status.get("code") if isinstance(status, dict) else response.get("status_code", status)
-    body = body_of(response)
-    if isinstance(code, int) and code >= _ERROR:
-        text = f"Interaction {number} failed with status {code}. It holds no message."
-        reading.oddities.append(Notice("failed_response", text, line=number))
-        return None
-    if body is UNREAD or not _is_known(body):
-        return None
-    turns = attempt(lambda: read_all(body, None, where=None), reading, line=number)
-    return turns[-1] if turns else None
+    def _answer(self, number: int, response: Mapping[str, Any]) -> Turn | None:
+        """The message of the model that a response holds, or ``None``."""
+        status = response.get("status")
+        code = status.get("code") if isinstance(status, dict) else status
+        body = body_of(response)
+        if isinstance(code, int) and code >= _ERROR:
+            text = f"Interaction {number} failed with status {code}. It holds no message."
+            self._reading.oddities.append(Notice("failed_response", text, line=number))
+            return None
+        if body is UNREAD or not _is_known(body):
+            return None
+        turns = attempt(lambda: read_all(body, None, where=None), self.talk, body, line=number)
+        return turns[-1] if turns else None
 
 
 def _is_known(body: Any) -> bool:

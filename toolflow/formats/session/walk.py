@@ -8,7 +8,7 @@ read in linear time too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -21,6 +21,8 @@ Item = tuple[int, Any]
 """A message with the number that it is told by."""
 Steps = list[tuple[Turn | Answer, int]]
 """Turns and results with the numbers of their messages."""
+Tell = Callable[[Any, str, int], None]
+"""Takes a message that cannot be read, the sentence why, and its number."""
 
 
 def walk(form: Format, items: Sequence[Item], conversation: Conversation, *, source: str) -> None:
@@ -32,30 +34,42 @@ def walk(form: Format, items: Sequence[Item], conversation: Conversation, *, sou
         conversation: Where they go.
         source: Whose they are.
     """
-    steps = _steps(form, items)
-    if not isinstance(steps, str):
-        _give(steps, conversation, source)
-        return
-    for piece in _pieces(form, items, conversation, source):
-        steps = _steps(form, piece)
-        if isinstance(steps, str):  # each alone is right, but not all of them together
-            messages = [message for _, message in piece]
-            conversation.unreadable(messages, steps, line=piece[0][0], source=source)
-        else:
-            _give(steps, conversation, source)
 
+    def tell(message: Any, why: str, number: int) -> None:
+        conversation.unreadable(message, why, line=number, source=source)
 
-def _give(steps: Steps, conversation: Conversation, source: str) -> None:
-    for step, number in steps:
+    for step, number in readable(form, items, tell):
         if isinstance(step, Turn):
             conversation.message(replace(step, source=source), line=number)
         else:
             conversation.result(step.call_id, step.outcome, line=number, source=source)
 
 
-def _pieces(
-    form: Format, items: Sequence[Item], conversation: Conversation, source: str
-) -> Iterator[list[Item]]:
+def readable(
+    form: Format, items: Sequence[Item], tell: Tell
+) -> Iterator[tuple[Turn | Answer, int]]:
+    """The messages and results of a list, with their numbers; those that cannot be read are told.
+
+    They are told in their place: after the steps before them were given, and before the next.
+
+    Args:
+        form: Their wire format; one with `Format.steps`.
+        items: The messages with their numbers.
+        tell: Takes a message that cannot be read, why, and its number.
+    """
+    steps = _steps(form, items)
+    if not isinstance(steps, str):
+        yield from steps
+        return
+    for piece in _pieces(form, items, tell):
+        steps = _steps(form, piece)
+        if isinstance(steps, str):  # each alone is right, but not all of them together
+            tell([message for _, message in piece], steps, piece[0][0])
+        else:
+            yield from steps
+
+
+def _pieces(form: Format, items: Sequence[Item], tell: Tell) -> Iterator[list[Item]]:
     """What stands between the messages that cannot be read, which are told.
 
     A format without ids pairs by place: what follows such a message must not be taken for results
@@ -63,13 +77,13 @@ def _pieces(
     """
     piece: list[Item] = []
     for number, message in items:
-        steps = _steps(form, [(number, message)])
-        if not isinstance(steps, str):
+        alone = _steps(form, [(number, message)])
+        if not isinstance(alone, str):
             piece.append((number, message))
             continue
         if piece:
             yield piece
-        conversation.unreadable(message, steps, line=number, source=source)
+        tell(message, alone, number)
         piece = []
     if piece:
         yield piece

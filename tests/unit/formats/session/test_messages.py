@@ -123,9 +123,10 @@ CONVERSATIONS: dict[str, list[Any]] = {
 FORMS = sorted(CONVERSATIONS)
 
 
-def check(recording: Recording, form: str) -> None:
+def check(recording: Recording, form: str, *, bare: bool = False) -> None:
     """That the recording holds the conversation of a format, each result at its call."""
-    assert recording.source["format"] == "messages"
+    # A bare list of contents is what Gemini CLI saves: its own reader takes that, and reads the same.
+    assert recording.source["format"] == ("gemini-cli" if bare and form == "gemini" else "messages")
     assert {turn.turn.format for turn in recording.turns} == {form}
     commands = [[c.args["command"] for c in turn.turn.calls] for turn in recording.turns]
     assert commands == [["do 1", "do 2"], ["do 3"]]
@@ -137,12 +138,12 @@ def check(recording: Recording, form: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_list_of_messages_is_a_session(tmp_path, form):
-    check(read_value(tmp_path / "x.json", CONVERSATIONS[form]), form)
+    check(read_value(tmp_path / "x.json", CONVERSATIONS[form]), form, bare=True)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_one_message_a_line_is_a_session(tmp_path, form):
-    check(read_lines(tmp_path / "x.jsonl", CONVERSATIONS[form]), form)
+    check(read_lines(tmp_path / "x.jsonl", CONVERSATIONS[form]), form, bare=True)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -177,10 +178,10 @@ def test_conversations_of_one_file_never_mix(tmp_path, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_pieces_of_a_long_log_are_the_same_as_the_whole(tmp_path, monkeypatch, form):
     lines = [message for _ in range(20) for message in CONVERSATIONS[form]]
-    whole = read_lines(tmp_path / "x.jsonl", lines)
+    whole = read_lines(tmp_path / "x.jsonl", lines, format="messages")
     monkeypatch.setattr(module, "PIECE", 3)
 
-    pieces = read_lines(tmp_path / "x.jsonl", lines)
+    pieces = read_lines(tmp_path / "x.jsonl", lines, format="messages")
 
     assert pieces == whole
     assert len(pieces.turns) == 40
@@ -234,7 +235,7 @@ def test_without_ids_results_after_an_unreadable_message_belong_to_nobody(tmp_pa
     conversation[2] = {"role": "user", "parts": [{"text": "wait"}]}
     conversation[3] = {"role": "model", "parts": [{"functionCall": 5}]}
 
-    recording = read_value(tmp_path / "x.json", conversation)
+    recording = read_value(tmp_path / "x.json", {"contents": conversation})
 
     assert statuses(recording) == [[None, None]]
     assert mispaired(recording, ids=False) == []
