@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -39,6 +39,7 @@ __all__ = [
     "SessionFormat",
     "open_session",
     "read_session",
+    "recognised",
     "session_format",
 ]
 
@@ -173,12 +174,20 @@ def read_session(
     return Recording(turns, session.source, notices=session.notices)
 
 
+def recognised(head: Sequence[Any]) -> SessionFormat | None:
+    """The first of our formats that recognises a log, other than bare messages.
+
+    Args:
+        head: The first records of a log, or its only one.
+    """
+    return next((form for form in _IN_ORDER if form.recognise(head)), None)
+
+
 def _detected(log: Log) -> SessionFormat:
     """The first format that recognises a log: ours, those of other packages, then any messages."""
     head, broken = log.head(), list[str]()
-    for form in _IN_ORDER:
-        if form.recognise(head):
-            return form
+    if (own := recognised(head)) is not None:
+        return own
     for other in plugins.each((*FORMATS, *SESSION_FORMATS), broken):
         if isinstance(other, SessionFormat) and plugins.recognises(other, head, broken):
             return other

@@ -5,8 +5,8 @@ Source: the published description of its output files. The harness knows one too
 * Messages with ``tool_calls`` hold their calls (version 2).
 * Where the harness tells what it took from a message in ``extra.actions``, these are the calls:
   with their ``tool_call_id`` where the message is one of the Responses API, and without ids where
-  the commands stood in the text. The observations that follow, one a command and in its order, are
-  then its results.
+  the commands stood in the text. Then the observations that follow are their results, in order, but
+  only where there are as many.
 * In older files commands stand only in a fence of the text. Which of them ran is not told, and text
   is not searched for calls: such a message is a message without calls, and how many there are is
   told (``unread_call``).
@@ -19,7 +19,6 @@ A result has the status of its exit code, as for any command; what the harness s
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -68,8 +67,8 @@ def _read(log: Log, reading: Reading) -> Iterator[RecordedTurn]:
         else:
             reader.take(record)
         yield from reader.conversation.finished()
+    reader.end()
     yield from reader.conversation.rest()
-    reader.tell()
 
 
 def _note(reading: Reading, whole: dict[str, Any]) -> None:
@@ -85,7 +84,8 @@ class _Reader:
     def __init__(self, reading: Reading) -> None:
         self.conversation = Conversation(reading)
         self._reading = reading
-        self._waiting: deque[str] = deque()
+        self._waiting: list[str] = []
+        self._observed: list[tuple[int, dict[str, Any], dict[str, Any]]] = []
         self._unread: list[int] = []
 
     def take(self, record: Record) -> None:
@@ -96,13 +96,18 @@ class _Reader:
         extra = message.get("extra")
         extra = extra if isinstance(extra, dict) else {}
         if message.get("role") == "assistant" or _actions(message) is not None:
+            self._pair()
             self._take_assistant(number, message, extra.get("timestamp"))
-        elif (call_id := self._answered(message, extra)) is not None:
-            outcome, time = _outcome(message, extra), extra.get("timestamp")
-            self.conversation.result(call_id, outcome, line=number, time=time)
+        elif message.get("type") == "function_call_output":
+            self._result(message.get("call_id"), number, message, extra)
+        elif message.get("role") == "tool":
+            self._result(message.get("tool_call_id"), number, message, extra)
+        elif "returncode" in extra and self._waiting:
+            self._observed.append((number, message, extra))
 
-    def tell(self) -> None:
-        """Tell of the commands that were not read as calls."""
+    def end(self) -> None:
+        """Take the end of the trajectory, and tell of the commands that were not read as calls."""
+        self._pair()
         if self._unread:
             text = (
                 f"The text of {len(self._unread)} messages holds commands."
@@ -112,21 +117,25 @@ class _Reader:
 
     def _take_assistant(self, number: int, message: dict[str, Any], time: Any) -> None:
         turn = _turn(message)
-        self._waiting.clear()
         if isinstance(turn, Turn) and not turn.carries_ids:
-            self._waiting.extend(call.id for call in turn.calls)
+            self._waiting = [call.id for call in turn.calls]
         said = message.get("content")
         if isinstance(turn, Turn) and not turn.calls and isinstance(said, str):
             self._unread += [number] if _FENCE.search(said) else []
         take(self.conversation, turn, message, line=number, time=time)
 
-    def _answered(self, message: dict[str, Any], extra: dict[str, Any]) -> Any:
-        """The id of the call that a message is the result of, or ``None`` if it is no result."""
-        if message.get("type") == "function_call_output":
-            return message.get("call_id", "")
-        if message.get("role") == "tool":
-            return message.get("tool_call_id", "")
-        return self._waiting.popleft() if "returncode" in extra and self._waiting else None
+    def _pair(self) -> None:
+        """Give observations without ids to their calls; if one is missing, which is not known."""
+        complete = len(self._observed) == len(self._waiting)
+        for place, (number, message, extra) in enumerate(self._observed):
+            self._result(self._waiting[place] if complete else None, number, message, extra)
+        self._waiting, self._observed = [], []
+
+    def _result(
+        self, call_id: Any, number: int, message: dict[str, Any], extra: dict[str, Any]
+    ) -> None:
+        outcome, time = _outcome(message, extra), extra.get("timestamp")
+        self.conversation.result(call_id, outcome, line=number, time=time)
 
 
 def _turn(message: dict[str, Any]) -> Turn | Misfit:

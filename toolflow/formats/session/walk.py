@@ -1,9 +1,9 @@
 """Messages of a wire format, given to the conversation of a log; what cannot be read is left out.
 
 The walk of a format (`Format.steps`) refuses a list with one message that it cannot read. A log is
-read on: then each message is tried alone, those that fail are told and left out, and the others are
-walked again. That is two more passes however many fail, so that a spoiled log is read in linear
-time too.
+read on: then each message is tried alone, those that fail are told and left out, and what stands
+between them is walked again. That is two more passes however many fail, so that a spoiled log is
+read in linear time too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from toolflow.model import Turn
 
 Item = tuple[int, Any]
 """A message with the number that it is told by."""
+Steps = list[tuple[Turn | Answer, int]]
+"""Turns and results with the numbers of their messages."""
 Tell = Callable[[Any, str, int], None]
+"""Takes a message that cannot be read, the sentence why, and its number."""
 
 
 def walk(form: Format, items: Sequence[Item], conversation: Conversation, *, source: str) -> None:
@@ -42,8 +45,12 @@ def walk(form: Format, items: Sequence[Item], conversation: Conversation, *, sou
             conversation.result(step.call_id, step.outcome, line=number, source=source)
 
 
-def readable(form: Format, items: Sequence[Item], tell: Tell) -> list[tuple[Turn | Answer, int]]:
+def readable(
+    form: Format, items: Sequence[Item], tell: Tell
+) -> Iterator[tuple[Turn | Answer, int]]:
     """The messages and results of a list, with their numbers; those that cannot be read are told.
+
+    They are told in their place: after the steps before them were given, and before the next.
 
     Args:
         form: Their wire format; one with `Format.steps`.
@@ -52,19 +59,34 @@ def readable(form: Format, items: Sequence[Item], tell: Tell) -> list[tuple[Turn
     """
     steps = _steps(form, items)
     if not isinstance(steps, str):
-        return steps
-    good = []
-    for number, item in items:
-        alone = _steps(form, [(number, item)])
-        if isinstance(alone, str):
-            tell(item, alone, number)
+        yield from steps
+        return
+    for piece in _pieces(form, items, tell):
+        steps = _steps(form, piece)
+        if isinstance(steps, str):  # each alone is right, but not all of them together
+            tell([message for _, message in piece], steps, piece[0][0])
         else:
-            good.append((number, item))
-    steps = _steps(form, good)
-    if isinstance(steps, str):  # each alone is right, but not all of them together
-        tell([item for _, item in good], steps, items[0][0])
-        return []
-    return steps
+            yield from steps
+
+
+def _pieces(form: Format, items: Sequence[Item], tell: Tell) -> Iterator[list[Item]]:
+    """What stands between the messages that cannot be read, which are told.
+
+    A format without ids pairs by place: what follows such a message must not be taken for results
+    of the one before it.
+    """
+    piece: list[Item] = []
+    for number, message in items:
+        alone = _steps(form, [(number, message)])
+        if not isinstance(alone, str):
+            piece.append((number, message))
+            continue
+        if piece:
+            yield piece
+        tell(message, alone, number)
+        piece = []
+    if piece:
+        yield piece
 
 
 def kinds(form: Format, item: Any) -> set[type]:
@@ -73,13 +95,13 @@ def kinds(form: Format, item: Any) -> set[type]:
     return set() if isinstance(steps, str) else {type(step) for step, _ in steps}
 
 
-def _steps(form: Format, items: Sequence[Item]) -> list[tuple[Turn | Answer, int]] | str:
+def _steps(form: Format, items: Sequence[Item]) -> Steps | str:
     """The steps with their numbers, or the sentence about why they cannot be made."""
     assert form.steps is not None
     watched = _Watched([item for _, item in items])
     numbers = [number for number, _ in items]
     own = {id(item): number for number, item in items}
-    found: list[tuple[Turn | Answer, int]] = []
+    found: Steps = []
     try:
         for step in form.steps(watched):
             place = watched.at if isinstance(step, Turn) else step.place
