@@ -16,7 +16,6 @@ Lines are places in ``history``. Demonstrations (``is_demo``) are a source ``dem
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,6 +32,7 @@ NAME = "swe-agent"
 _OWN = frozenset({"agent", "message_type", "thought", "action", "is_demo", "tags", "cache_control"})
 _STEP_MARKS = frozenset({"action", "observation"})
 _DURATION = "execution_time"
+_LONGEST = 1e9  # seconds: no command ran for thirty years
 
 
 def _recognise(head: Sequence[Any]) -> bool:
@@ -170,7 +170,7 @@ def _timed(recorded: RecordedTurn) -> RecordedTurn:
         return recorded
     if not isinstance(duration, int | float) or isinstance(duration, bool):
         return recorded
-    if not math.isfinite(duration) or not 0 <= duration < 1e9:
+    if not 0 <= duration < _LONGEST:  # nor where it is not a number
         return recorded
     return replace(recorded, times=(Times(started=0.0, settled=round(float(duration), 6)),))
 

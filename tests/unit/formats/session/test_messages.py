@@ -125,7 +125,7 @@ FORMS = sorted(CONVERSATIONS)
 
 def check(recording: Recording, form: str, *, bare: bool = False) -> None:
     """That the recording holds the conversation of a format, each result at its call."""
-    # A bare list of contents is what Gemini CLI saves: its own reader takes it, and reads the same.
+    # A bare list of contents is what Gemini CLI saves: its own reader has that, and reads the same.
     assert recording.source["format"] == ("gemini-cli" if bare and form == "gemini" else "messages")
     assert {turn.turn.format for turn in recording.turns} == {form}
     commands = [[c.args["command"] for c in turn.turn.calls] for turn in recording.turns]

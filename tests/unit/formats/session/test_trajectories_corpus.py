@@ -16,7 +16,8 @@ import pytest
 from corpus import corpus_dir
 
 from toolflow.formats import read_turn, write_turn
-from toolflow.formats.session import read_session
+from toolflow.formats.session import SESSION_FORMATS, read_session
+from toolflow.formats.session.log import Log
 from toolflow.model import Outcome, Recording
 
 
@@ -244,3 +245,12 @@ def test_a_pending_approval_is_told_as_the_reason():
     (notice,) = recording.notices
     assert notice.message.endswith("has no result in the log; it waits for an approval.")
     assert notice.call == recording.turns[0].turn.calls[0].id
+
+
+def test_no_file_is_recognised_by_two_formats():
+    for path in sorted(corpus_dir().rglob("*.*")):
+        head = Log.open(path).head() if path.suffix != ".md" else ()
+        found = [
+            f.name for f in SESSION_FORMATS.values() if f.name != "messages" if f.recognise(head)
+        ]
+        assert len(found) <= 1, (path.name, found)
