@@ -21,6 +21,7 @@ from session_samples import DOCUMENTS, LINES
 from toolflow.errors import TurnError
 from toolflow.formats.session import SESSION_FORMATS, read_session
 from toolflow.model import Recording
+from toolflow.recording import dump_recording, load_recording
 
 LOGS = [*LINES, *DOCUMENTS]
 
@@ -48,8 +49,9 @@ def check(recording: Recording | None, *, own: bool) -> None:
                 assert f"<{call.id}>" in outcome.text
             if times.started is not None and times.settled is not None:
                 assert 0 <= times.started <= times.settled
-    for notice in recording.notices if recording is not None else ():
-        assert notice.message.isprintable()
+    if recording is not None:
+        assert all(notice.message.isprintable() for notice in recording.notices)
+        assert load_recording(dump_recording(recording)) == recording
 
 
 @st.composite
