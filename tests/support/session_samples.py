@@ -145,7 +145,7 @@ def kimi_events(turns: Sequence[Said]) -> list[Any]:
             value = {"is_error": name == "c", "output": f"<{name}>", "message": "hm"}
             messages.append(("ToolResult", {"tool_call_id": name, "return_value": value}))
     wrapped = [{"type": kind, "payload": payload} for kind, payload in messages]
-    inside = {"parent_tool_call_id": "sub", "event": wrapped[1]}
+    inside = {"parent_tool_call_id": "a", "event": wrapped[1]}
     wrapped.insert(3, {"type": "SubagentEvent", "payload": inside})
     lines = [{"timestamp": 1_768_640_400.5, "message": message} for message in wrapped]
     return [{"type": "metadata", "protocol_version": "1"}, *lines]

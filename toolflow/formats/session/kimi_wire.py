@@ -31,6 +31,7 @@ _ENDS = frozenset({"StepBegin", "TurnBegin", "TurnEnd", "StepInterrupted", "Step
 _SPOKEN = frozenset({"ContentPart", "TextPart", "ThinkPart", "ImageURLPart"})
 _CALLED = frozenset({"ToolCall", "ToolCallPart"})
 _ARGUMENTS = "arguments"
+_WAITING = 256
 MAX_DEPTH = 20
 
 
@@ -89,7 +90,8 @@ class Events:
     """Takes the events of one log. Mutable; lives in one reading only.
 
     A sub-agent runs while the step that called it is open. Its steps are given out after that
-    step, so that turns come in the order in which they began.
+    step, so that turns come in the order in which they began. Its last step ends with the result
+    of that call, since nothing else tells; of steps that never end, so many wait and no more.
 
     Args:
         reading: Where facts about the session are kept.
@@ -133,6 +135,9 @@ class Events:
             if step is None or step.over:
                 step = self._latest[at.source] = _Step(at)
                 self._waiting.append(step)
+                if len(self._waiting) > _WAITING:
+                    self._waiting[0].over = True
+                    self._tell()
             _speak(step, kind, payload, at.time)
 
     def _result(self, at: _At, payload: dict[str, Any], step: _Step | None) -> None:
@@ -141,6 +146,8 @@ class Events:
             self._talk.result(call_id, outcome, line=at.line, time=at.time, source=at.source)
         else:
             step.results.append((call_id, outcome, at))
+        if isinstance(call_id, str) and call_id in self._latest:
+            self._latest[call_id].over = True
 
     def _end_step(self, at: _At, kind: str, step: _Step | None) -> None:
         if step is not None:
@@ -150,6 +157,10 @@ class Events:
                 self._talk.interrupted(line=at.line, source=at.source)
             else:
                 step.interrupted = at.line
+        self._tell()
+
+    def _tell(self) -> None:
+        """Give out the steps at the front that are over."""
         while self._waiting and self._waiting[0].over:
             first = self._waiting.popleft()
             if self._latest.get(first.at.source) is first:

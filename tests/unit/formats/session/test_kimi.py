@@ -143,16 +143,30 @@ def test_sub_agents_are_sources_and_come_after_the_step_that_called_them(read):
             inside("task", call("a")),
             inside("task", back("a", "A")),
             inside("task", wire("StepBegin", n=2)),
+            inside("task", call("b")),
             back("task", "T"),
             wire("TurnEnd"),
         ]
     )
 
-    assert [turn.turn.source for turn in recording.turns] == ["main", "task"]
-    assert [turn.outcomes[0] for turn in recording.turns] == [
-        Outcome("ok", "T"),
-        Outcome("ok", "A"),
+    assert [turn.turn.source for turn in recording.turns] == ["main", "task", "task"]
+    assert [outcome and outcome.text for turn in recording.turns for outcome in turn.outcomes] == [
+        "T",
+        "A",
+        None,
     ]
+
+
+def test_steps_that_never_end_do_not_hold_back_all_others(read):
+    lines = [META, inside("lost", call("x"))]
+    for number in range(600):
+        lines += [BEGIN, call(f"c{number}"), back(f"c{number}")]
+
+    recording = read(lines)
+
+    assert len(recording.turns) == 601
+    assert recording.turns[0].turn.source == "lost"
+    assert codes(recording) == {"no_result": 1}
 
 
 def test_an_error_of_an_event_has_its_sentence_its_output_and_its_status(read):
