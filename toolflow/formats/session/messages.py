@@ -100,7 +100,9 @@ class _Reader:
 
     def _walk(self) -> None:
         items, self._piece = self._piece, []
-        self._form = _form_of([item for _, item in items]) or self._form
+        messages = [item for _, item in items]
+        if self._form is None or not self._form.recognise(messages):
+            self._form = _form_of(messages) or self._form
         if self._form is not None and items:
             walk(self._form, items, self._talk, source="main")
 

@@ -17,6 +17,7 @@ from typing import Any
 MAX_TEXT = 100_000
 _MAX_DEPTH = 100
 _NAME = re.compile(r"\s{0,100}([A-Za-z_][\w.]{0,200})\s{0,100}\(")
+_ODD = re.compile(r"\\|[0-9.][A-Za-z_]")
 POSITIONAL = "*args"
 
 
@@ -44,7 +45,9 @@ def read_call(text: str) -> dict[str, Any]:
 def _parsed(text: str) -> ast.expr:
     if len(text) > MAX_TEXT:
         raise _UnfitError
-    with warnings.catch_warnings():
+    if not _ODD.search(text):
+        return ast.parse(text.strip(), mode="eval").body
+    with warnings.catch_warnings():  # slow, so only for texts of which Python may warn
         warnings.simplefilter("ignore")  # an odd escape in a text is the text's own matter
         return ast.parse(text.strip(), mode="eval").body
 

@@ -240,6 +240,8 @@ def test_call_text_is_read_as_literals(text, tool, args):
         "f" * 100_001,
         "a." * 60_000 + "f()",
         "f(x='\ud800')",
+        "f(1if 1else 2)",
+        "f(0x1for x in y)",
     ],
 )
 def test_what_would_have_to_be_run_is_kept_as_text(tmp_path, text):
