@@ -78,9 +78,12 @@ def test_parts_of_a_streamed_content_are_joined():
         (["abcDEF123", "", ""], ["abcDEF123", "call00000", "call00002"]),
         (["abcDEF123", "abcDEF1234", "abcDEF123"], ["abcDEF123", "abcDEF1234", "abcDEF123_2"]),
         (["", ""], ["call", "call_2"]),
+        (["x" * 46], ["x" * 40]),
+        (["chatcmpl-tool-" + "0" * 32], ["chatcmpl-tool-" + "0" * 32]),
+        (["functions." + "x" * 40 + ":0", ""], ["functions." + "x" * 40 + ":0", "call"]),
     ],
 )
-def test_new_ids_follow_mistrals_rule_where_all_ids_do(ids, written):
+def test_written_ids_follow_the_rule_of_the_server_that_all_ids_show(ids, written):
     calls = tuple(Call(index, name, "t") for index, name in enumerate(ids))
 
     assert list(written_ids(Turn("t", calls, "openai-chat"))) == written
