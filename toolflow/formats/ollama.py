@@ -12,12 +12,13 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolflow.formats.base import Flaw, Joined, Misfit, flaw, shown
+from toolflow.formats.base import Flaw, Joined, Misfit, flaw
 from toolflow.formats.ids import made_up_ids
 from toolflow.formats.openai_chat_parts import merged
+from toolflow.formats.openai_stream import no_end, torn_events
 from toolflow.formats.plain import plain
 from toolflow.formats.results import picture_label, result_text, shown_images
-from toolflow.model import Call, Notice, Outcome
+from toolflow.model import Call, Outcome
 
 
 def is_response(data: Mapping[str, Any]) -> bool:
@@ -54,13 +55,12 @@ def join(lines: Sequence[Any]) -> Joined:
         Misfit: If a line is no such object.
     """
     flaws: list[Flaw] = []
-    notices: list[Notice] = []
+    torn: list[int] = []
     whole: dict[str, Any] = {}
     fields: dict[str, list[Any]] = {}
     for number, line in enumerate(lines):
         if isinstance(line, str):
-            text = f"Event {number + 1} of the stream is no JSON ({shown(line)}). It is left out."
-            notices.append(Notice("torn_event", text))
+            torn.append(number)
             continue
         message = plain(line.get("message")) if isinstance(line, dict) else None
         if not isinstance(message, dict):
@@ -71,9 +71,9 @@ def join(lines: Sequence[Any]) -> Joined:
         whole.update(line)
     if flaws:
         raise Misfit(flaws)
+    notices = list(torn_events(torn))
     if whole.get("done") is not True:
-        text = "The stream has no end (no done), so it may have been cut off. Calls may be missing."
-        notices.append(Notice("no_end", text))
+        notices.append(no_end("done"))
     message = {name: merged(name, values) for name, values in fields.items()}
     message["content"] = message.get("content") or ""
     return Joined({**whole, "message": message}, tuple(notices))

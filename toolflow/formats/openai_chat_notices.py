@@ -36,7 +36,8 @@ def oddities(message: dict[str, Any], calls: tuple[Call, ...], ended: Any) -> It
     if isinstance(content, list):
         by_id = {call.id: call for call in calls}
         for part in content:
-            if isinstance(part, dict) and part.get("type") in MENTIONS:
+            kind = part.get("type") if isinstance(part, dict) else None
+            if isinstance(kind, str) and kind in MENTIONS:
                 yield _mention(part, by_id)
 
 

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolflow.formats import ollama
-from toolflow.formats.base import Flaw, Joined, Misfit, Path, flaw, printable, quoted, shown
+from toolflow.formats.base import Flaw, Joined, Misfit, Path, flaw
 from toolflow.formats.openai_chat_parts import merged
 from toolflow.formats.openai_chat_pieces import Pieces
+from toolflow.formats.openai_stream import no_end, second_start, stream_error, torn_events
 from toolflow.formats.plain import plain
 from toolflow.model import Notice
 
@@ -48,11 +49,7 @@ def join(chunks: Sequence[Any]) -> Joined:
     start = _last_start(chunks)
     stream = _Stream()
     if start:
-        text = (
-            f"The stream starts again at chunk {start + 1}. What stands before it is left out:"
-            f" {start} chunks."
-        )
-        stream.notices.append(Notice("second_start", text))
+        stream.notices.append(second_start("chunk", start, start))
     for number in range(start, len(chunks)):
         stream.take(chunks[number], (number,))
     if stream.flaws:
@@ -115,15 +112,13 @@ class _Stream:
 
     flaws: list[Flaw] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+    torn: list[int] = field(default_factory=list)
     fields: dict[str, Any] = field(default_factory=dict)
     choices: dict[int, _Choice] = field(default_factory=dict)
 
     def take(self, chunk: Any, path: Path) -> None:
         if isinstance(chunk, str):
-            text = (
-                f"Event {_number(path)} of the stream is no JSON ({shown(chunk)}). It is left out."
-            )
-            self.notices.append(Notice("torn_event", text))
+            self.torn.append(int(path[0]))
             return
         if not isinstance(chunk, dict):
             self.flaws.append(flaw(path, chunk, "Use a chunk: an object with choices."))
@@ -161,27 +156,11 @@ class _Stream:
         first = next(iter(choices.values()))
         cut: tuple[int, ...] = ()
         if first.ended is None:
-            text = (
-                "The stream has no end (no finish_reason), so it may have been cut off."
-                " Calls, or arguments of the last one, may be missing."
-            )
-            self.notices.append(Notice("no_end", text))
+            self.notices.append(no_end("finish_reason"))
             cut = first.calls.unargued()
         whole = {**self.fields, "object": "chat.completion"}
         whole["choices"] = [choice.whole(index) for index, choice in choices.items()]
-        return Joined(whole, tuple(self.notices), cut)
-
-
-def stream_error(error: Any) -> Notice:
-    """The notice for an error that a server told in the middle of a stream."""
-    error = plain(error)
-    told = error.get("message", error.get("code")) if isinstance(error, dict) else error
-    said = quoted(told) if isinstance(told, str) else shown(told)
-    return Notice("stream_error", f"The stream holds an error: {printable(said)}.")
-
-
-def _number(path: Path) -> int:
-    return int(path[0]) + 1
+        return Joined(whole, (*torn_events(self.torn), *self.notices), cut)
 
 
 def _last_start(chunks: Sequence[Any]) -> int:

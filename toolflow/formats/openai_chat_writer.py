@@ -13,7 +13,7 @@ from typing import Any
 
 from toolflow.formats import ollama
 from toolflow.formats.base import IdRule, Messages
-from toolflow.formats.ids import SURROGATE
+from toolflow.formats.ids import ANY_TEXT, SURROGATE
 from toolflow.formats.plain import plain
 from toolflow.formats.results import picture_label, result_text, shown_images
 from toolflow.model import Call, Outcome, Turn
@@ -22,12 +22,14 @@ from toolflow.model import Call, Outcome, Turn
 ID_RULE = IdRule(re.compile("[^\ud800-\udfff]+"), SURROGATE, 40)
 # Mistral's: "Tool call id has to be a-z, A-Z, 0-9, with a length of 9". It shows in the ids.
 _MISTRAL = IdRule(re.compile("[a-zA-Z0-9]{9}"), re.compile("[^a-zA-Z0-9]"), 9, 9, "0")
+# Ids of vLLM and of Kimi, longer than OpenAI takes them; whoever gave them takes them back.
+_LONGER = re.compile(r"chatcmpl-tool-[0-9a-f]{32}|functions\.[A-Za-z0-9_.-]+:[0-9]+")
 _NAME = re.compile("[^\\s\ud800-\udfff]+")
 _NAME_BAD = re.compile("[\\s\ud800-\udfff]")
 
 
-def narrower_rule(ids: Sequence[str]) -> IdRule:
-    """The rule for a turn with these ids: Mistral's where every id that is there follows it.
+def id_rule_of(ids: Sequence[str]) -> IdRule:
+    """The rule for a turn with these ids: another server's where every id that is there is its.
 
     Args:
         ids: The ids of a turn, as read; empty ones tell nothing.
@@ -35,6 +37,8 @@ def narrower_rule(ids: Sequence[str]) -> IdRule:
     told = [name for name in ids if name]
     if told and all(_MISTRAL.legal.fullmatch(name) for name in told):
         return _MISTRAL
+    if told and all(_LONGER.fullmatch(name) for name in told):
+        return ANY_TEXT
     return ID_RULE
 
 

@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from toolflow.formats.base import Flaw, Joined, Misfit, flaw, shown
-from toolflow.formats.openai_chat_stream import stream_error
+from toolflow.formats.base import Flaw, Joined, Misfit, flaw
+from toolflow.formats.openai_items import type_of
 from toolflow.formats.openai_responses_pieces import Items
+from toolflow.formats.openai_stream import no_end, second_start, stream_error, torn_events
 from toolflow.formats.plain import plain
 from toolflow.model import Notice
 
@@ -40,21 +41,22 @@ def join(chunks: Sequence[Any]) -> Joined:
     """Put a stream together (see `toolflow.formats.base.Format`)."""
     flaws: list[Flaw] = []
     notices: list[Notice] = []
+    torn: list[int] = []
     events: list[_Numbered] = []
     for number, chunk in enumerate(chunks):
         if isinstance(chunk, str):
-            text = f"Event {number + 1} of the stream is no JSON ({shown(chunk)}). It is left out."
-            notices.append(Notice("torn_event", text))
+            torn.append(number)
         elif not isinstance(chunk, dict):
             flaws.append(flaw((number,), chunk, "Use an event: an object with a type."))
         else:
             events.append((number, chunk))
+    notices += torn_events(torn)
     events = _in_order(_from_last_start(events, notices), notices)
     items = Items(flaws)
     response: dict[str, Any] = {}
     ended = False
     for number, event in events:
-        kind = event.get("type")
+        kind = type_of(event)
         told = plain(event.get("response"))
         if isinstance(told, dict) and not ended:
             response = {**response, **told}
@@ -74,11 +76,7 @@ def _joined(
     if not isinstance(output, list) or not output or not ended:
         output = items.whole()
     if not ended:
-        text = (
-            "The stream has no end (no response.completed), so it may have been cut off."
-            " Calls, or arguments of the last one, may be missing."
-        )
-        notices.append(Notice("no_end", text))
+        notices.append(no_end("response.completed"))
     return Joined({"object": "response", **response, "output": output}, tuple(notices))
 
 
@@ -95,11 +93,7 @@ def _from_last_start(events: list[_Numbered], notices: list[Notice]) -> list[_Nu
                 start = place
             current = name
     if start:
-        text = (
-            f"The stream starts again at event {events[start][0] + 1}. What stands before it is"
-            f" left out: {start} events."
-        )
-        notices.append(Notice("second_start", text))
+        notices.append(second_start("event", events[start][0], start))
     return events[start:]
 
 

@@ -123,11 +123,14 @@ def read_turn(message: Any, *, format: str | None = None, turn_id: str = "turn-1
         TurnError: If the format cannot be told, or the message does not have its shape.
         UsageError: If there is no format of that name.
     """
-    turns = read_all(message, format, where=None)
+    return _last(read_all(message, format, where=None), plain(message), turn_id)
+
+
+def _last(turns: Sequence[Turn], data: Any, name: str) -> Turn:
     if not turns:
-        text = f"There is no assistant message in {shown(plain(message))}. Give at least one."
+        text = f"There is no assistant message in {shown(data)}. Give at least one."
         raise TurnError(Problem(text, "<message>"))
-    return named(turns[-1], turn_id)
+    return named(turns[-1], name)
 
 
 def read_turns(data: Any, *, format: str | None = None) -> tuple[Turn, ...]:  # noqa: A002  # as above
@@ -205,11 +208,12 @@ def read_stream(
     if not whole:
         raise TurnError(Problem("The stream has no chunks. Give at least one.", "<stream>"))
     turns = read_all([plain(chunk) for chunk in whole], format, where=None)
-    turn = turns[-1]
+    turn = _last(turns, whole, turn_id)
     if len(turns) > 1:
         text = f"The chunks hold {len(turns)} messages, one after another. The last is read."
-        turn = replace(turn, notices=(Notice("more_messages", text), *turn.notices))
-    return named(turn, turn_id)
+        notice = Notice("more_messages", text, turn=turn_id)
+        turn = replace(turn, notices=(notice, *turn.notices))
+    return turn
 
 
 def _stream_format(data: Any, name: str | None) -> Format | None:
