@@ -416,12 +416,12 @@ pieces = st.fixed_dictionaries(
 @given(st.lists(pieces | anything, max_size=6))
 def test_pieces_of_arguments_make_an_object_or_a_sentence(given_pieces):
     try:
-        args = assembled(given_pieces)
+        args, problem = assembled(given_pieces), "."
     except UnfitError as error:
-        assert str(error).isprintable()
-        assert str(error).endswith(".")
-    else:
-        assert isinstance(args, dict)
+        args, problem = {}, str(error)
+    assert isinstance(args, dict)
+    assert problem.isprintable()
+    assert problem.endswith(".")
 
 
 leaves = whole_text | st.booleans() | st.none() | st.integers() | st.just(0.5)

@@ -301,3 +301,59 @@ def test_every_recorded_turn_is_written_and_read_again_the_same(folder, name):
             assert again.calls == turn.calls
         else:
             assert [call.id for call in again.calls] == [call.id for call in turn.calls]
+
+
+NEW = ("bedrock", "cohere", "gemini", "mcp")
+OWN = {"vercel/cohere-tool-call.json": "cohere"}
+
+
+def _values(text: str) -> list[Any]:
+    try:
+        return [json.loads(text)]
+    except ValueError:
+        pass
+    found = []
+    for line in text.splitlines():
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            continue
+    return [*found, found]
+
+
+def _inside(value: Any) -> Any:
+    yield value
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _inside(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _inside(item)
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "bfcl",
+        "claude-code",
+        "mcp",
+        "mcp-tools-list",
+        "other-agents",
+        "pi",
+        "trajectories",
+        "vercel",
+    ],
+)
+def test_nothing_in_files_of_other_formats_is_taken_for_one_of_these(folder):
+    for path in sorted(corpus_dir(folder).iterdir()):
+        name = f"{folder}/{path.name}"
+        allowed = "gemini" if path.name.startswith("google-") else OWN.get(name)
+        found = set()
+        for top in _values(path.read_text("utf-8", errors="replace")):
+            for value in [top] if isinstance(top, list) else _inside(top):
+                found |= {
+                    form
+                    for form in NEW
+                    if FORMATS[form].recognise(value) or FORMATS[form].is_chunk(value)
+                }
+        assert found <= {allowed}, name
