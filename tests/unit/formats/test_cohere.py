@@ -180,6 +180,7 @@ def test_a_conversation_is_walked_message_by_message_and_answer_by_answer():
                 answer("b", texts),
                 answer("c", [document]),
                 answer("d", [document, *texts]),
+                answer("e", ["x"]),
                 {"message": message(), "finish_reason": "COMPLETE"},
             ]
         )
@@ -190,6 +191,7 @@ def test_a_conversation_is_walked_message_by_message_and_answer_by_answer():
         Answer("b", Outcome("ok", "x\ny"), 3),
         Answer("c", Outcome("ok", {"n": 1}), 4),
         Answer("d", Outcome("ok", [document, *texts]), 5),
+        Answer("e", Outcome("ok", ["x"]), 6),
     ]
     assert [type(found[0]), type(found[-1])] == [Turn, Turn]
 
