@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from toolflow.errors import ToolflowError
@@ -89,8 +90,13 @@ class Classifier:
         self._terms = terms
         self._texts = Texts(settings.redactor)
         self._known: dict[str, Known] = {}
-        filters = KeyFilters(cwd, settings.paths)
-        self._names: dict[str, Any] = {
+        self._turn, self._cwd = turn, cwd
+
+    @cached_property
+    def _names(self) -> dict[str, Any]:
+        """What the names in templates stand for, the same for all calls; often nobody asks."""
+        turn, filters = self._turn, KeyFilters(self._cwd, self.settings.paths)
+        return {
             "cwd": filters.cwd,
             "turn": {
                 "id": turn.id,

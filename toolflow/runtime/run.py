@@ -109,6 +109,11 @@ class Run:
 
     # ---- for the parts of the run ----
 
+    @property
+    def over(self) -> bool:
+        """Whether the end of the run is decided: nothing starts any more."""
+        return bool(self._ended)
+
     def now(self) -> float:
         """Seconds since the run began."""
         return self.clock() - self._begun
