@@ -4,7 +4,7 @@ The counts are held against the corpus's own index. It counts differently in thr
 which is worked out here, so that the numbers still have to agree:
 
 * calls that the provider runs itself are calls in the index of streams and of Bedrock, and are none
-  of a turn here (`IN_INDEX` counts them);
+  of a turn here (`with_server_calls` counts them);
 * a file with the streams of several messages, one after another, is one turn in the index, and a
   turn for each message here, since each was answered before the next began;
 * a message without calls between two others is left out of the index once (``WITHOUT_FILLER``).
