@@ -8,7 +8,8 @@ How the rules of spec 6 are kept:
 
 * A *cursor* walks through the turn in call order and prepares one call after the other, never
   more of them than there are permits for. It does not pass an exclusive call, or a call with
-  ``stop: after``, before that one is done, and it stands still at a stop point.
+  ``stop: after``, before that one is done, and it stands still at a stop point. It comes back to
+  a call that gave up its place and has to stop now, and goes on from there when it need not.
 * A prepared call starts when nothing before it in the plan is open, its question is answered, and
   a permit and the run's own share of resources are free; of several, the earliest goes first.
 * An exclusive call starts when every earlier call is done and no permit is out. A call that
