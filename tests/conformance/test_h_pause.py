@@ -27,7 +27,7 @@ from acting import (
 import toolflow
 from toolflow.engine import Engine
 from toolflow.errors import CheckpointError, UsageError
-from toolflow.locks import MemoryStore
+from toolflow.locks import LockRequest, MemoryStore
 from toolflow.recording import load_checkpoint, save_checkpoint
 from toolflow.runtime.approvals import Answer
 from toolflow.runtime.control import Control
@@ -213,6 +213,30 @@ def test_c091_a_call_that_waits_for_a_key_when_a_sibling_asks_counts_as_not_star
     assert statuses(result) == ["ok"] * 3
     assert_accounted_over(paused, result)
     assert desk.log.count("edit k") == 1
+
+
+@pytest.mark.parametrize("how", ["interrupt", "abort"])
+def test_c091_a_call_that_gets_its_key_in_the_moment_of_an_interrupt_does_not_start(run, how):
+    desk, store, control = Desk(), MemoryStore(), Control()
+    held = store.acquire_nowait(LockRequest("other", (), ("key:k",)))
+    results = []
+
+    async def run_it():
+        engine = desk.engine(locks=store)
+        results.append(await engine.run(turn(("edit", {"key": "k"})), control=control))
+
+    async def main():
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run_it)
+            await anyio.sleep(1)
+            store.release(held)
+            getattr(control, how)()
+        assert store.statistics().keys == {}
+
+    run(main)
+    assert statuses(results[0]) == [None if how == "interrupt" else "not_started"]
+    assert results[0].status == ("paused" if how == "interrupt" else "aborted")
+    assert desk.log == []
 
 
 def test_c091_a_call_that_waits_for_a_siblings_key_is_not_started_either(run):

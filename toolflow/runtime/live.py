@@ -66,10 +66,6 @@ class LiveTools:
         """Whether some call is doomed: hardly ever, so it is asked before all else."""
         return bool(self._doomed)
 
-    def doomed(self, index: int) -> bool:
-        """Whether a call is to settle as soon as what is under way for it has ended."""
-        return index in self._doomed
-
     def _look_at(self, index: int, phase: int) -> None:
         run = self._run
         call = run.scheduler.calls[index]
