@@ -81,6 +81,8 @@ class LiveTools:
         elif fresh != call:
             self._doomed.pop(index, None)
             run.scheduler.changed(index, fresh)
+            if fresh.ask is None:
+                run.asking.forget(index)
         else:  # nothing to decide anew, but it was parsed for the tool that is there now
             self._doomed.pop(index, None)
             run.scheduler.calls[index] = fresh
