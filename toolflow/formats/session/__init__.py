@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -67,12 +67,14 @@ def open_session(
     path: str | Path,
     *,
     format: str | None = None,  # noqa: A002  # the option's name everywhere
+    progress: Callable[[int], object] | None = None,
 ) -> Session:
     """Open the log of a session, to read its turns one by one.
 
     Args:
         path: The log's file.
         format: The name of its format; detected from the first records where it is not given.
+        progress: Called now and then while it is read, with how many bytes were read so far.
 
     Raises:
         TurnError: If the file cannot be read, or its format cannot be told.
@@ -81,7 +83,7 @@ def open_session(
     if format is not None and format not in SESSION_FORMATS:
         known = ", ".join(sorted(SESSION_FORMATS))
         raise UsageError(f"format is {quoted(format)}. Use one of {known}.")
-    log = Log.open(path)
+    log = Log.open(path, progress=progress)
     return Session(log, SESSION_FORMATS[format] if format is not None else _detected(log))
 
 

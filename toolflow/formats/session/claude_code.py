@@ -17,7 +17,7 @@ from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.grouping import Message
 from toolflow.formats.session.log import Log
 from toolflow.formats.session.outcomes import outcome_of
-from toolflow.formats.session.pairing import Result, parse_time
+from toolflow.formats.session.pairing import LIMIT, WINDOW, Result, parse_time
 from toolflow.formats.session.sources import Sources
 from toolflow.model import Notice, RecordedTurn
 
@@ -64,19 +64,27 @@ def _read(log: Log, reading: Reading) -> Iterator[RecordedTurn]:
     reader = _Reader(reading)
     for number, line in reading.objects(log):
         reader.take(number, line)
-    yield from reader.turns()
+        yield from reader.finished()
+    yield from reader.rest()
 
 
 class _Reader:
-    """Takes the lines of one log. Mutable; lives in one reading only."""
+    """Takes the lines of one log. Mutable; lives in one reading only.
+
+    A message is given out once `WINDOW` later ones of its source have come since its last line or
+    result, so that memory stays bounded. What comes for it later is told and left out.
+    """
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._sources = Sources()
-        self._messages: dict[tuple[str, str], Message] = {}
+        self._messages: dict[tuple[str, str], Message] = {}  # those that may still grow, in order
+        self._ended: set[int] = set()  # hashes of the names of the others
         self._holders: dict[tuple[str, str], Message] = {}
         self._latest: dict[str, Message] = {}
+        self._counts: dict[str, int] = {}  # messages so far, by source
         self._sessions: dict[str, None] = {}
+        self._given = 0
 
     def take(self, number: int, line: dict[str, Any]) -> None:
         """Take the next line."""
@@ -89,6 +97,38 @@ class _Reader:
             self._take_assistant(number, line, message, source)
         elif line.get("type") == "user":
             self._take_user(number, line, message, source)
+
+    def finished(self) -> Iterator[RecordedTurn]:
+        """The turns, in order, that have ended."""
+        while self._messages:
+            first = next(iter(self._messages.values()))
+            since = self._counts[first.source] - first.touched
+            if since < WINDOW and len(self._messages) <= LIMIT:
+                return
+            yield from self._give()
+
+    def rest(self) -> Iterator[RecordedTurn]:
+        """The turns that are left, at the end of the log."""
+        while self._messages:
+            yield from self._give()
+        sessions = list(self._sessions)
+        self._reading.note(
+            session="".join(sessions[:1]), sessions=sessions if sessions[1:] else None
+        )
+
+    def _give(self) -> Iterator[RecordedTurn]:
+        key = next(iter(self._messages))
+        message = self._messages.pop(key)
+        self._ended.add(hash(key))
+        if not message.has_calls:
+            return
+        for call_id in message.call_ids():
+            if self._holders.get((message.source, call_id)) is message:
+                del self._holders[message.source, call_id]
+        self._given += 1
+        turn, notices = message.recorded(f"turn-{self._given}")
+        self._reading.oddities += notices
+        yield turn
 
     def _note(self, line: Mapping[str, Any]) -> None:
         """Keep what the lines tell of the session: the first value of each."""
@@ -110,9 +150,16 @@ class _Reader:
             message_id = f"uuid {uuid}" if isinstance(uuid, str) else f"line {number}"
         time = line.get("timestamp")
         found = self._messages.get((source, message_id))
+        if found is None and hash((source, message_id)) in self._ended:
+            text = f"Line {number} belongs to a message that ended long before. It was left out."
+            self._reading.oddities.append(Notice("late_line", text, line=number))
+            return
         if found is None:
             extra = {key: value for key, value in line.items() if key not in _NOT_EXTRA}
             found = self._messages[source, message_id] = Message(source, number, time, extra)
+            self._reading.messages += 1
+            self._counts[source] = self._counts.get(source, 0) + 1
+        found.touched = self._counts[source]
         calls, left_out = found.add(message, uuid, parse_time(time))
         if left_out:
             noun = "block was" if left_out == 1 else "blocks were"
@@ -148,26 +195,13 @@ class _Reader:
         holder = self._holders.get((source, call_id)) if isinstance(call_id, str) else None
         if holder is None:
             shown = quoted(call_id) if isinstance(call_id, str) else "no id"
-            text = f"The result for {shown} belongs to no call that stands before it in the log."
+            text = f"The result for {shown} belongs to no call that waits for it."
             self._reading.oddities.append(Notice("result_without_call", text, line=number))
             return
         outcome = outcome_of(block, line.get("toolUseResult"))
         result = Result(outcome, number, parse_time(line.get("timestamp")))
+        holder.touched = self._counts[source]
         holder.results.setdefault(str(call_id), []).append(result)
-
-    def turns(self) -> Iterator[RecordedTurn]:
-        """What was read."""
-        reading = self._reading
-        reading.messages = len(self._messages)
-        sessions = list(self._sessions)
-        reading.note(session="".join(sessions[:1]), sessions=sessions if sessions[1:] else None)
-        given = 0
-        for message in self._messages.values():
-            if message.has_calls:
-                given += 1
-                turn, notices = message.recorded(f"turn-{given}")
-                reading.oddities += notices
-                yield turn
 
 
 FORMAT = SessionFormat(

@@ -33,6 +33,7 @@ class Message:
         lines: The blocks of each of its lines, by the line's uuid.
         told: The first block of each call by its id, and of thinking by its signature.
         interrupted: The number of the line that tells of an interrupt after it, or ``None``.
+        touched: How many messages its source had when its latest line or result came.
     """
 
     source: str
@@ -46,6 +47,7 @@ class Message:
     lines: dict[str, list[Any]] = field(default_factory=dict)
     told: dict[str, Any] = field(default_factory=dict)
     interrupted: int | None = None
+    touched: int = 0
 
     def add(
         self, message: Mapping[str, Any], uuid: Any, time: datetime | None
@@ -88,6 +90,11 @@ class Message:
     def has_calls(self) -> bool:
         """Whether it holds any call."""
         return bool(self.call_times)
+
+    def call_ids(self) -> list[str]:
+        """The ids of its calls, as far as they have some."""
+        ids = [block.get("id") for block in self.blocks if _is_call(block)]
+        return [call_id for call_id in ids if isinstance(call_id, str)]
 
     def recorded(self, name: str) -> tuple[RecordedTurn, list[Notice]]:
         """The finished turn, and the notices about its results."""

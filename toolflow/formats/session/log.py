@@ -9,8 +9,8 @@ only record.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple
@@ -22,6 +22,7 @@ from toolflow.formats.base import printable
 MAX_LINE = 64 * 1024 * 1024
 MAX_DOCUMENT = 256 * 1024 * 1024
 _HEAD = 32
+_STEP = 1024 * 1024  # bytes between two words of progress
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -48,14 +49,21 @@ class Log:
         path: Where it is.
         shape: What it begins like: JSON ``lines``, one JSON ``list``, one JSON ``object`` over
             several lines, or ``yaml``.
+        progress: Called now and then while records are read, with how many bytes of the file were
+            read so far; or ``None``.
     """
 
     path: Path
     shape: Literal["lines", "list", "object", "yaml"]
+    progress: Callable[[int], object] | None = field(default=None, compare=False)
 
     @classmethod
-    def open(cls, path: str | Path) -> Log:
+    def open(cls, path: str | Path, *, progress: Callable[[int], object] | None = None) -> Log:
         """Look at a file.
+
+        Args:
+            path: The file.
+            progress: See the attribute.
 
         Raises:
             TurnError: If it cannot be read.
@@ -67,14 +75,15 @@ class Log:
             raise TurnError(_problem(place, "The file is UTF-16. Save it as UTF-8."))
         first = start.removeprefix(_BOM).lstrip()
         if first[:1] == b"[":
-            return cls(place, "list")
+            return cls(place, "list", progress)
         if first[:1] == b"{":
-            return cls(place, "object" if _is_beginning(first) else "lines")
-        return cls(place, "yaml" if place.suffix in {".yaml", ".yml"} else "lines")
+            return cls(place, "object" if _is_beginning(first) else "lines", progress)
+        return cls(place, "yaml" if place.suffix in {".yaml", ".yml"} else "lines", progress)
 
     def head(self) -> tuple[Any, ...]:
         """The first records that can be read: enough to tell the format."""
-        return tuple(r.value for r in islice(self.records(), _HEAD) if r.fault is None)
+        quiet = replace(self, progress=None)
+        return tuple(r.value for r in islice(quiet.records(), _HEAD) if r.fault is None)
 
     def records(self) -> Iterator[Record]:
         """Every record in order, also those that cannot be read. Blank lines are left out.
@@ -83,7 +92,10 @@ class Log:
             TurnError: If the file cannot be read, or is a JSON list with a mistake.
         """
         with _told(self.path), self.path.open("rb") as file:
-            yield from _lines(file) if self.shape == "lines" else self._document(file)
+            if self.shape == "lines":
+                yield from _lines(file, self.progress)
+            else:
+                yield from self._document(file)
 
     def _document(self, file: BinaryIO) -> Iterator[Record]:
         text = file.read(MAX_DOCUMENT + 1)
@@ -146,10 +158,14 @@ def _problem(path: Path, message: str) -> Problem:
     return Problem(message, printable(path))
 
 
-def _lines(file: BinaryIO) -> Iterator[Record]:
-    number = 0
+def _lines(file: BinaryIO, progress: Callable[[int], object] | None = None) -> Iterator[Record]:
+    number = read = told = 0
     while line := file.readline(MAX_LINE):
         number += 1
+        read += len(line)
+        if progress is not None and read - told >= _STEP:
+            told = read
+            progress(read)
         if len(line) == MAX_LINE and not line.endswith(b"\n"):
             while (more := file.readline(MAX_LINE)) and not more.endswith(b"\n"):
                 pass

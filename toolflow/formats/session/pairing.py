@@ -178,7 +178,7 @@ class Conversation:
         holder = self._holders.get((source, call_id)) if isinstance(call_id, str) else None
         if holder is None:
             shown = quoted(call_id) if isinstance(call_id, str) and call_id else "no id"
-            text = f"The result for {shown} belongs to no call that stands before it in the log."
+            text = f"The result for {shown} belongs to no call that waits for it."
             self._reading.oddities.append(Notice("result_without_call", text, line=line))
             return
         holder.results.setdefault(call_id, []).append(Result(outcome, line, parse_time(time)))
