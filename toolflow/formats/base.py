@@ -120,6 +120,8 @@ class Format:
             evidence only; a whole message or response is none.
         join: Puts the chunks of one stream together. Raises `Misfit`, with paths that begin with
             the index of the chunk. ``None`` for formats without streams.
+        split: Cuts chunks where one stream ends and the next begins, for files that hold several;
+            together the pieces are the chunks. ``None``: all chunks are one stream.
         steps: A conversation in its order: each assistant message as a turn, with calls or
             without, and each result as an `Answer`. Skips what is neither. Raises `Misfit`.
             ``None`` for formats that know no conversations.
@@ -134,6 +136,7 @@ class Format:
     id_rule_of: Callable[[Sequence[str]], IdRule] | None = None
     is_chunk: Callable[[Any], bool] = no_chunk
     join: Callable[[Sequence[Any]], Joined] | None = None
+    split: Callable[[Sequence[Any]], list[Sequence[Any]]] | None = None
     steps: Callable[[Sequence[Any]], Iterator[Turn | Answer]] | None = None
 
 

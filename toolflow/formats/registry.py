@@ -12,19 +12,41 @@ from types import MappingProxyType
 from typing import Any
 
 from toolflow.errors import Problem, TurnError, UsageError
-from toolflow.formats import anthropic, calls, openai_chat, openai_responses, sse
+from toolflow.formats import (
+    anthropic,
+    bedrock,
+    calls,
+    cohere,
+    gemini,
+    mcp,
+    openai_chat,
+    openai_responses,
+    plugins,
+    sse,
+)
 from toolflow.formats.arguments import CUT_SHORT
-from toolflow.formats.base import Format, Misfit, Path, Where, quoted, shown
+from toolflow.formats.base import Format, Joined, Misfit, Path, Where, quoted, shown
 from toolflow.formats.ids import SURROGATE, valid_ids
 from toolflow.formats.plain import plain
 from toolflow.formats.results import check_outcomes
-from toolflow.model import Outcome, Turn
+from toolflow.model import Call, Notice, Outcome, Turn
+from toolflow.model.turn import EMPTY
 
-_IN_ORDER = (calls.FORMAT, openai_responses.FORMAT, anthropic.FORMAT, openai_chat.FORMAT)
+_IN_ORDER = (
+    calls.FORMAT,
+    mcp.FORMAT,
+    openai_responses.FORMAT,
+    gemini.FORMAT,
+    bedrock.FORMAT,
+    cohere.FORMAT,
+    anthropic.FORMAT,
+    openai_chat.FORMAT,
+)
 
 FORMATS: Mapping[str, Format] = MappingProxyType({form.name: form for form in _IN_ORDER})
 """Every wire format by its name, in the order of detection."""
 _CHUNKS_LOOKED_AT = 8
+_REQUEST_LISTS = ("messages", "input", "contents")  # Responses and Gemini have the latter
 
 
 def detect(data: Any) -> str:
@@ -51,17 +73,21 @@ def find_format(data: Any, name: str | None) -> Format:
     """
     if name is not None:
         return format_named(name)
+    broken: list[str] = []
     try:
         for form in FORMATS.values():
             if form.recognise(data):
                 return form
+        for other in plugins.each(tuple(FORMATS), broken):
+            if isinstance(other, Format) and plugins.recognises(other, data, broken):
+                return other
     except RecursionError:
         raise TurnError(Problem("The message is nested too deeply.", "<message>")) from None
     looked_for = "; ".join(f"{form.name} ({form.about})" for form in FORMATS.values())
     raise TurnError(
         Problem(
             f"The format cannot be told from {shown(data)}. Looked for: {looked_for}."
-            " Give one of these, or name the format.",
+            f" Give one of these, or name the format.{plugins.listed(broken)}",
             "<message>",
             code="unknown_format",
         )
@@ -69,14 +95,14 @@ def find_format(data: Any, name: str | None) -> Format:
 
 
 def format_named(name: str) -> Format:
-    """The format of that name.
+    """The format of that name: ours, or one that another package gives.
 
     Raises:
-        UsageError: If there is none.
+        UsageError: If there is none, or it cannot be used.
     """
-    form = FORMATS.get(name)
-    if form is None:
-        known = ", ".join(sorted(FORMATS))
+    form = FORMATS.get(name) or plugins.named(name)
+    if not isinstance(form, Format):
+        known = ", ".join(sorted({*FORMATS, *plugins.names()}))
         raise UsageError(f"format is {quoted(name)}. Use one of {known}.")
     return form
 
@@ -137,12 +163,13 @@ def read_all(data: Any, name: str | None, where: Where | None) -> list[Turn]:
     """
     whole = plain(data)
     above: Path = ()
-    if isinstance(whole, dict) and (inside := _list_of_request(whole)) is not None:
+    inside = _request_list(whole)
+    if inside is not None:
         above, whole = (inside,), plain(whole[inside])
     streamed = _stream_format(whole, name)
     form = streamed or find_format(whole, name)
     try:
-        return form.read(whole) if streamed is None else [_joined(form, whole)]
+        return form.read(whole) if streamed is None else _joined(form, whole)
     except Misfit as misfit:
         make = where or (lambda _, message: Problem(message, f"<{form.name}>"))
         problems = [make((*above, *flaw.path), flaw.message) for flaw in misfit.flaws]
@@ -180,7 +207,13 @@ def read_stream(
         raise UsageError(f"format {quoted(format)} has no streams. Use one of {streaming}.")
     if not whole:
         raise TurnError(Problem("The stream has no chunks. Give at least one.", "<stream>"))
-    return _last(read_all([plain(chunk) for chunk in whole], format, where=None), whole, turn_id)
+    turns = read_all([plain(chunk) for chunk in whole], format, where=None)
+    turn = _last(turns, whole, turn_id)
+    if len(turns) > 1:
+        text = f"The chunks hold {len(turns)} messages, one after another. The last is read."
+        notice = Notice("more_messages", text, turn=turn_id)
+        turn = replace(turn, notices=(notice, *turn.notices))
+    return turn
 
 
 def _stream_format(data: Any, name: str | None) -> Format | None:
@@ -193,22 +226,28 @@ def _stream_format(data: Any, name: str | None) -> Format | None:
     return None
 
 
-def _joined(form: Format, data: Any) -> Turn:
+def _joined(form: Format, data: Any) -> list[Turn]:
+    """The turns of the streams that the chunks are: most often one."""
     assert form.join is not None
-    joined = form.join([plain(item) for item in data] if isinstance(data, list) else [data])
+    chunks = [plain(item) for item in data] if isinstance(data, list) else [data]
+    streams = [chunks] if form.split is None else form.split(chunks)
+    return [_whole_turn(form, form.join(stream)) for stream in streams]
+
+
+def _whole_turn(form: Format, joined: Joined) -> Turn:
     turn = form.read(joined.response)[-1]
-    if joined.cut:
-        cut = frozenset(joined.cut)
-        marked = [replace(c, problem=CUT_SHORT) if c.index in cut else c for c in turn.calls]
-        turn = replace(turn, calls=tuple(marked))
-    return replace(turn, notices=(*joined.notices, *turn.notices)) if joined.notices else turn
+    calls = tuple(_cut(call) if call.index in joined.cut else call for call in turn.calls)
+    return replace(turn, calls=calls, notices=(*joined.notices, *turn.notices))
 
 
-_REQUEST_LISTS = ("messages", "input")
+def _cut(call: Call) -> Call:
+    return replace(call, args=EMPTY, raw=call.raw or "", problem=CUT_SHORT)
 
 
-def _list_of_request(data: dict[str, Any]) -> str | None:
-    """The field with the messages, if it is the body of a request or another object around them."""
+def _request_list(data: Any) -> str | None:
+    """Where the messages are in the body of a request, or in another object around a list."""
+    if not isinstance(data, dict):
+        return None
     if any(key in data for key in ("role", "choices", "calls", "type", "output")):
         return None
     return next((key for key in _REQUEST_LISTS if isinstance(data.get(key), list | tuple)), None)
