@@ -1,7 +1,7 @@
 """An MCP server of the older protocol, without any library, that can misbehave. A script.
 
-It is given one JSON object that says how; see the first lines of `main`. Every message that it
-reads goes to the file ``log``, one method a line.
+It is given one JSON object that says how; see the first lines of `main`. The method of every
+message that it reads goes to the file ``log``, and what it does.
 """
 
 import json
@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 HOW = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
 STATE = {"ready": False, "calls": 0, "held": [], "tools": None}
@@ -36,9 +37,7 @@ def main():
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if HOW.get("gate"):  # a child that waits for somebody to open the gate
         subprocess.Popen(["/bin/sh", "-c", "read line < " + HOW["gate"]], stdin=subprocess.DEVNULL)
-    if HOW.get("ready"):  # tells the test that it has come so far
-        with open(HOW["ready"], "w"):
-            pass
+    log("started")
     if "exits" in HOW:
         sys.exit(HOW["exits"])
     STATE["tools"] = HOW.get("tools", TOOLS)
@@ -126,7 +125,7 @@ def send(message):
 
 def log(text):
     if HOW.get("log"):
-        with open(HOW["log"], "a") as file:
+        with Path(HOW["log"]).open("a") as file:
             file.write(f"{text}\n")
 
 

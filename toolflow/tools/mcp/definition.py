@@ -76,8 +76,7 @@ class HttpServer:
     protocol: Protocol = "auto"
 
     def __post_init__(self) -> None:
-        if not _is_text(self.url) or not _ADDRESS.fullmatch(self.url):
-            raise UsageError(f"url is {self.url!r}. Use an address that begins with https://.")
+        check_address(self.url)
         _check_texts("headers", self.headers or {})
         _check_seconds("start_timeout", self.start_timeout)
         _check_protocol(self.protocol)
@@ -98,6 +97,17 @@ def check_name(name: object) -> str:
             "with a letter or a digit first."
         )
     return name
+
+
+def check_address(url: object) -> str:
+    """The address of a server, if it can be one.
+
+    Raises:
+        UsageError: If it cannot.
+    """
+    if not isinstance(url, str) or not _ADDRESS.fullmatch(url):
+        raise UsageError(f"url is {url!r}. Use an address that begins with https:// or http://.")
+    return url
 
 
 def _is_text(value: object) -> bool:

@@ -90,8 +90,7 @@ class Host:
             if scope.cancelled_caught:
                 self.failure = f"it did not list its tools within {limit:g} seconds"
         except Exception as error:  # noqa: BLE001  # whatever a server makes the package raise
-            self.failure = self.life.why or _why(error)
-            self.life.explain(_why(error))
+            self.failure = self.life.explain(_why(error))
         finally:
             self.life.end(self.failure or CLOSED)
             self._changed(self)
@@ -176,14 +175,14 @@ class Host:
         from mcp import MCPError  # noqa: PLC0415  # an extra
 
         client = self._client
-        if client is None or self.life.why is not None:
+        if client is None or self.life.is_going():
             raise ToolFailure(self._gone())
         if self._home is not _home():
             raise ToolFailure(f"Server {self.name!r} was opened in another event loop.")
         try:
             result = await client.call_tool(tool, dict(args))
         except MCPError as error:
-            if self.life.why is not None or str(error) == _CUT:
+            if self.life.is_going() or str(error) == _CUT:
                 raise ToolFailure(self._gone()) from error
             raise ToolFailure(f"Server {self.name!r} refused the call: {error}") from error
         except Exception as error:

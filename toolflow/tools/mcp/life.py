@@ -41,10 +41,23 @@ class Life:
         if self.why is None:
             self.why = why
 
-    def explain(self, why: str) -> None:
-        """Why its connection was lost is known now."""
-        if self.why == LOST:
-            self.why = f"{LOST} ({why})"
+    def is_going(self) -> bool:
+        """Whether it is going or has gone."""
+        return self.why is not None
+
+    def explain(self, why: str) -> str:
+        """What went wrong with its connection is known now.
+
+        Args:
+            why: As the end of a sentence.
+
+        Returns:
+            The reason: this one, unless the server has gone by itself.
+        """
+        if self.why not in {None, LOST}:
+            return self.why or why
+        self.why = f"{LOST} ({why})"
+        return why
 
     def end(self, why: str) -> None:
         """It has gone."""

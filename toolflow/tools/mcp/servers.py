@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -50,6 +50,8 @@ class McpServers:
     Args:
         servers: The servers by name. The name is the tool's ``server`` in the policy.
         tools: Where their tools go; a new toolbox by default.
+        on_change: Called with a server's name after its tools have changed, and when it has gone.
+            What it raises is passed over.
 
     Attributes:
         tools: The toolbox.
@@ -58,13 +60,20 @@ class McpServers:
         UsageError: If a name is not allowed, or is given something that is no server.
     """
 
-    def __init__(self, servers: Mapping[str, Definition], *, tools: Toolbox | None = None) -> None:
+    def __init__(
+        self,
+        servers: Mapping[str, Definition],
+        *,
+        tools: Toolbox | None = None,
+        on_change: Callable[[str], object] | None = None,
+    ) -> None:
         for name, server in servers.items():
             check_name(name)
             if not isinstance(server, StdioServer | HttpServer):
                 raise UsageError(f"server {name!r} is {server!r}. Use a StdioServer or HttpServer.")
         self.tools = tools if tools is not None else Toolbox()
         self._servers = dict(servers)
+        self._on_change = on_change
         self._hosts: dict[str, Host] = {}
         self._shelves: dict[str, Shelf] = {}
         self._entered = False
@@ -135,8 +144,14 @@ class McpServers:
 
     def _hear(self, host: Host) -> None:
         self._news.set()
-        if self._open and host.up:
-            self._shelves[host.name].show()
+        if not self._open:
+            return
+        self._shelves[host.name].show()
+        if self._on_change is not None:
+            try:
+                self._on_change(host.name)
+            except Exception:  # noqa: BLE001, S110  # an observer never changes an outcome
+                pass
 
 
 def _did_not_start(host: Host | None) -> ServerError:

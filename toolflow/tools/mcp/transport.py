@@ -17,7 +17,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 from toolflow.tools.mcp.child import Child
 from toolflow.tools.mcp.definition import Definition, HttpServer, StdioServer
-from toolflow.tools.mcp.life import Life
+from toolflow.tools.mcp.life import LOST, Life
 from toolflow.tools.mcp.wire import Lines, TooLong, read_line, refusal, write_line
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ class StdioTransport:
 
     async def __aexit__(self, *error: object) -> None:
         """End the server with its whole process group, whatever happens."""
+        self._life.going(LOST)  # if it has not gone by itself, how it ends now is no reason
         try:
             with anyio.CancelScope(shield=True):
                 await self._end()

@@ -128,7 +128,9 @@ def _found_id(line: bytes) -> int | str | None:
     """
     if not line[:200].lstrip().startswith(b"{") or b'"method"' in line[:200]:
         return None
-    found = _ID_FIRST.match(line) or _ID_LAST.search(line, max(0, len(line) - 200))
+    found = _ID_FIRST.match(line)
+    if found is None and line.count(b"{") == line.count(b"}"):  # nothing is cut off
+        found = _ID_LAST.search(line, max(0, len(line) - 200))
     if found is None:
         return None
     text = found[1].decode("utf-8", "replace")
