@@ -9,11 +9,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 HOW = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
-STATE = {"ready": False, "calls": 0, "held": [], "tools": None}
+STATE = {"ready": False, "calls": 0, "held": [], "tools": None, "turns": []}
 KEYS = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]}
 NUMBERS = {
     "type": "object",
@@ -102,12 +103,27 @@ def work(message):
         sys.stdout.write(args["line"].replace("ID", str(message["id"])) + "\n")
         sys.stdout.flush()
         return
+    if name == "click" and HOW.get("slow"):
+        threading.Thread(target=slow_click, args=(message, args)).start()
+        return
     if name == "click":
         log(args["key"])
     text = str(args["a"] + args["b"]) if name == "add" else json.dumps(args)
     for _ in range(2 if HOW.get("twice") else 1):
         answer(message, {"content": [{"type": "text", "text": text}]})
         text = "a second answer"
+
+
+def slow_click(message, args):
+    """Press a key, but let a click that comes meanwhile go first: they must not come meanwhile."""
+    turns, mine = STATE["turns"], threading.Event()
+    turns.append(mine)
+    place = len(turns)
+    mine.wait(HOW["slow"])
+    log(args["key"])
+    if place > 1:
+        turns[place - 2].set()
+    answer(message, {"content": [{"type": "text", "text": "pressed"}]})
 
 
 def answer(message, result):

@@ -204,11 +204,12 @@ def _home() -> object:
 
 def _why(error: BaseException) -> str:
     """Why a server cannot be used, as the end of a sentence."""
-    for kind in (ToolFailure, OSError):
-        if (found := first_of(error, kind)) is not None:
-            return _lower(str(found).rstrip("."))
+    from pydantic import ValidationError  # noqa: PLC0415  # slow to import; loaded by now
+
+    if (failure := first_of(error, ToolFailure)) is not None:
+        text = str(failure).rstrip(".")
+        return text[:1].lower() + text[1:]
+    if (invalid := first_of(error, ValidationError)) is not None:
+        fault = invalid.errors(include_url=False, include_input=False)[0]
+        return f"what it sent is not valid ({'.'.join(map(str, fault['loc']))}: {fault['msg']})"
     return brief(error)
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]

@@ -88,4 +88,4 @@ def _listed(tool: Tool) -> Listed:
     said = tool.model_dump(by_alias=True, mode="json", exclude_unset=True)
     hints = said.get("annotations") or {}
     described = said.get("description") or said.get("title") or hints.get("title") or ""
-    return Listed(tool.name, described, {"type": "object", **said["inputSchema"]}, hints)
+    return Listed(tool.name, described, said["inputSchema"], hints)
