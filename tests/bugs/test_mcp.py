@@ -7,7 +7,7 @@ from functools import partial
 
 import anyio
 import pytest
-from gates import make_gate, nobody_waits
+from gates import has_no_reader, hold, make_gate
 from mcp_servers import PATIENCE, SAFE, Notes, made, needs_mcp, outcomes, posix, raw, turn
 
 from toolflow.engine import Engine
@@ -37,19 +37,27 @@ def notes(tmp_path):
 
 
 def test_b056_where_one_server_exits_at_once_no_process_of_the_others_remains(run, tmp_path):
-    gate = make_gate(tmp_path)
-    servers = {"good": raw(gate=str(gate)), "bad": raw(exits=1, stderr="no such folder")}
+    (tmp_path / "go").mkdir()
+    gate, go = make_gate(tmp_path), make_gate(tmp_path / "go")
+    bad = raw(exits=1, stderr="no such folder", go=str(go))
 
     async def main():
-        async with McpServers(servers):
-            raise AssertionError
+        async with anyio.create_task_group() as tasks:
 
-    with pytest.raises(ServerError) as caught:
-        run(main)
-    assert str(caught.value) == (
+            async def let_go():
+                found.append(await hold(gate))  # the child of the good one surely waits now
+                go.write_text("")
+
+            tasks.start_soon(let_go)
+            with pytest.raises(ServerError) as caught:
+                await McpServers({"good": raw(gate=str(gate)), "bad": bad}).__aenter__()
+        return caught.value
+
+    found = []
+    assert str(run(main)) == (
         "server 'bad' did not start: it ended with exit code 1. It wrote last: no such folder"
     )
-    assert nobody_waits(gate)
+    assert has_no_reader(found[0])
 
 
 def test_b056_after_a_run_no_process_remains(run, tmp_path):
@@ -61,9 +69,9 @@ def test_b056_after_a_run_no_process_remains(run, tmp_path):
     async def main():
         async with McpServers(servers) as opened:
             assert (await Engine(opened.tools).call("0__add", {"a": 1, "b": 2})).ok
+            return [await hold(gate) for gate in gates]
 
-    run(main)
-    assert all(nobody_waits(gate) for gate in gates)
+    assert all(map(has_no_reader, run(main)))
 
 
 def test_b063_a_hint_of_a_server_that_is_not_trusted_makes_nothing_safe():

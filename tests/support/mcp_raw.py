@@ -39,11 +39,14 @@ def main():
     if HOW.get("gate"):  # a child that waits for somebody to open the gate
         subprocess.Popen(["/bin/sh", "-c", "read line < " + HOW["gate"]], stdin=subprocess.DEVNULL)
     log("started")
+    if HOW.get("go"):
+        Path(HOW["go"]).read_text()  # until somebody has opened and closed it
     if "exits" in HOW:
         sys.exit(HOW["exits"])
     STATE["tools"] = HOW.get("tools", TOOLS)
     for line in sys.stdin:
         take(json.loads(line))
+    log("ending")
     while HOW.get("stays"):
         time.sleep(3600)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from functools import partial
 import anyio
 import anyio.to_thread
 import pytest
-from gates import has_no_reader, make_gate, nobody_waits
+from gates import has_no_reader, hold, make_gate, nobody_waits
 from mcp_servers import (
     MADE,
     PATIENCE,
@@ -488,48 +487,49 @@ def test_an_older_package_is_told(monkeypatch):
 
 
 def test_an_exception_in_the_block_passes_as_it_is_and_ends_child_and_grandchild(run, tmp_path):
-    gate = make_gate(tmp_path)
+    gate, found = make_gate(tmp_path), []
 
     async def main():
         async with McpServers({"one": raw(gate=str(gate))}):
+            found.append(await hold(gate))
             raise LookupError("mine")
 
     with pytest.raises(LookupError, match="mine"):
         run(main)
-    assert nobody_waits(gate)
+    assert has_no_reader(found[0])
 
 
 def test_a_cancelled_block_ends_child_and_grandchild(run, tmp_path):
-    gate = make_gate(tmp_path)
+    gate, found = make_gate(tmp_path), []
 
     async def main():
         with anyio.CancelScope() as scope:
             async with McpServers({"one": raw(gate=str(gate))}):
+                found.append(await hold(gate))
                 scope.cancel()
                 await anyio.sleep_forever()
 
     run(main)
-    assert nobody_waits(gate)
+    assert has_no_reader(found[0])
 
 
-def test_a_start_that_is_cancelled_ends_child_and_grandchild(run, tmp_path, notes):
-    gate = make_gate(tmp_path)
+def test_a_start_that_is_cancelled_ends_child_and_grandchild(run, tmp_path):
+    gate, found = make_gate(tmp_path), []
 
     async def main():
         with anyio.CancelScope() as scope:
 
             async def cancel():
-                await notes.until("started")
+                found.append(await hold(gate))
                 scope.cancel()
 
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(cancel)
-                silent = raw(silent=True, gate=str(gate), log=notes.path)
-                async with McpServers({"one": silent}):
+                async with McpServers({"one": raw(silent=True, gate=str(gate))}):
                     raise AssertionError
 
     run(main)
-    assert nobody_waits(gate)
+    assert has_no_reader(found[0])
 
 
 def test_a_server_that_ends_for_nobody_is_made_to(run, tmp_path):
@@ -539,9 +539,9 @@ def test_a_server_that_ends_for_nobody_is_made_to(run, tmp_path):
     async def main():
         async with McpServers({"one": stubborn}) as servers:
             assert (await Engine(servers.tools).call("one__add", {"a": 1, "b": 2})).ok
+            return await hold(gate)
 
-    run(main)
-    assert nobody_waits(gate)
+    assert has_no_reader(run(main))
 
 
 def test_a_grandchild_that_holds_the_pipes_does_not_hide_that_the_server_has_gone(
@@ -553,8 +553,7 @@ def test_a_grandchild_that_holds_the_pipes_does_not_hide_that_the_server_has_gon
     async def main():
         async with McpServers(dies, on_change=changes) as servers:
             engine = Engine(servers.tools)
-            # Opening returns only when the grandchild has opened its end: it surely waits now.
-            held = await anyio.to_thread.run_sync(os.open, gate, os.O_WRONLY)
+            held = await hold(gate)
             outcome = await engine.call("one__add", {"a": 1, "b": 2})
             await changes.until(lambda: servers.statistics()[0].gone is not None)
             return held, outcome
