@@ -80,6 +80,11 @@ def call(message):
     if STATE["calls"] == HOW.get("dies_at"):
         sys.stdout.flush()
         os._exit(HOW.get("code", 3))
+    if HOW.get("deaf"):  # reads no more
+        time.sleep(3600)
+    if HOW.get("closes"):
+        os.close({"input": 0, "output": 1}[HOW["closes"]])
+        time.sleep(3600)
     if HOW.get("holds"):  # answers only when so many have come, the last one first
         STATE["held"].append(message)
         if len(STATE["held"]) == HOW["holds"]:

@@ -376,6 +376,31 @@ def test_an_abort_is_told_at_once_and_the_server_hears_of_it(run, notes):
     assert [outcome.status for outcome in result.outcomes] == ["aborted", "aborted"]
 
 
+def test_a_server_that_reads_no_more_holds_nothing_up(run):
+    long = {"key": "x" * 1_000_000}  # more than a pipe holds
+    policy = {"version": 1, "rules": [{"server": "*", "safe": True, "timeout": 0.3}]}
+
+    async def main():
+        async with McpServers({"one": raw(options={"grace": 0.1}, deaf=True)}) as servers:
+            return await outcomes(Engine(servers.tools, policy=policy), "one__click", long, long)
+
+    assert [outcome.status for outcome in run(main)] == ["timed_out", "timed_out"]
+
+
+@pytest.mark.parametrize("what", ["output", "input"])
+def test_a_server_that_closes_a_pipe_has_gone_though_it_still_runs(run, what):
+    closes = raw(options={"grace": 0.1}, closes=what)
+
+    async def main():
+        async with McpServers({"one": closes}) as servers:
+            engine = Engine(servers.tools, policy=SAFE)
+            long = {"key": "x" * 1_000_000}  # more than a pipe holds, so that it is still written
+            return await outcomes(engine, "one__click", {"key": "a"}, long)
+
+    told = f"Server 'one' is gone: it closed its {what}."
+    assert [outcome.error for outcome in run(main)] == [told, told]
+
+
 def test_calls_that_wait_when_the_block_is_left_fail(run, notes):
     async def main():
         found, one = [], McpServers({"one": raw(log=notes.path)})

@@ -123,11 +123,7 @@ class Host:
 
     async def _listen(self, client: Client) -> None:
         """Newer servers tell of changes only to those who ask."""
-        from mcp import MCPError  # noqa: PLC0415  # an extra
-        from mcp.client.subscriptions import (  # noqa: PLC0415  # an extra
-            ListenNotSupportedError,
-            SubscriptionLost,
-        )
+        from mcp.client.subscriptions import SubscriptionLost  # noqa: PLC0415  # an extra
 
         pause = _PAUSE
         while True:
@@ -137,10 +133,10 @@ class Host:
                     async for _ in changes:
                         self._stale.set()
                         pause = _PAUSE
-            except (ListenNotSupportedError, MCPError):
-                return
             except SubscriptionLost:
                 pass
+            except Exception:  # noqa: BLE001  # an older server, or one that does not tell
+                return
             await anyio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 

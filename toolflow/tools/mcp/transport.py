@@ -181,6 +181,9 @@ class StdioTransport:
             async for message in self._to_write:
                 await self._write_one(message)
         except OSError:
+            with anyio.move_on_after(_DYING):
+                await self._child.exited.wait()
+                return  # its last answers may still be in the pipe; who reads them tells its end
             await self._gone("it closed its input")
         finally:
             self._child.close_input()
