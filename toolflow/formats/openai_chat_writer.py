@@ -11,22 +11,44 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from toolflow.formats import ollama
 from toolflow.formats.base import IdRule, Messages
-from toolflow.formats.ids import SURROGATE
+from toolflow.formats.ids import ANY_TEXT, SURROGATE
 from toolflow.formats.plain import plain
 from toolflow.formats.results import picture_label, result_text, shown_images
 from toolflow.model import Call, Outcome, Turn
 
 # The API's own limit: "string too long. Expected a string with maximum length 40".
 ID_RULE = IdRule(re.compile("[^\ud800-\udfff]+"), SURROGATE, 40)
+# Mistral's: "Tool call id has to be a-z, A-Z, 0-9, with a length of 9". It shows in the ids.
+_MISTRAL = IdRule(re.compile("[a-zA-Z0-9]{9}"), re.compile("[^a-zA-Z0-9]"), 9, 9, "0")
+# Ids of vLLM and of Kimi, longer than OpenAI takes them; whoever gave them takes them back.
+_LONGER = re.compile(r"chatcmpl-tool-[0-9a-f]{32}|functions\.[A-Za-z0-9_.-]+:[0-9]+")
 _NAME = re.compile("[^\\s\ud800-\udfff]+")
 _NAME_BAD = re.compile("[\\s\ud800-\udfff]")
+
+
+def id_rule_of(ids: Sequence[str]) -> IdRule:
+    """The rule for a turn with these ids: another server's where every id that is there is its.
+
+    Args:
+        ids: The ids of a turn, as read; empty ones tell nothing.
+    """
+    told = [name for name in ids if name]
+    if told and all(_MISTRAL.legal.fullmatch(name) for name in told):
+        return _MISTRAL
+    if told and all(_LONGER.fullmatch(name) for name in told):
+        return ANY_TEXT
+    return ID_RULE
 
 
 def write(
     turn: Turn, outcomes: Sequence[Outcome], ids: Sequence[str], texts: Sequence[str]
 ) -> Messages:
     """Write a turn (see `toolflow.formats.write_turn`)."""
+    if not turn.carries_ids:
+        names = [_valid_name(call.tool) for call in turn.calls]
+        return [_write_message(turn, ids)], ollama.results(turn.calls, names, outcomes, texts)
     results: list[Any] = [
         {"role": "tool", "tool_call_id": call_id, "content": _content(outcome)}
         for call_id, outcome in zip(ids, outcomes, strict=True)
@@ -63,7 +85,7 @@ def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:
     if any(call.id != new or not _NAME.fullmatch(call.tool) for call, new in pairs):
         blocks = message["tool_calls"]
         message["tool_calls"] = [
-            _mended(block, call, call_id)
+            _mended(block, call, call_id, carries_ids=turn.carries_ids)
             for block, call, call_id in zip(blocks, turn.calls, ids, strict=True)
         ]
     return message
@@ -78,9 +100,12 @@ def _block(call: Call, call_id: str) -> dict[str, Any]:
     }
 
 
-def _mended(block: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]:
+def _mended(
+    block: dict[str, Any], call: Call, call_id: str, *, carries_ids: bool
+) -> dict[str, Any]:
     part = "custom" if call.extra.get("type") == "custom" else "function"
-    return {**block, "id": call_id, part: {**plain(block[part]), "name": _valid_name(call.tool)}}
+    body = {**plain(block[part]), "name": _valid_name(call.tool)}
+    return {**block, "id": call_id, part: body} if carries_ids else {**block, part: body}
 
 
 def _valid_name(name: str) -> str:

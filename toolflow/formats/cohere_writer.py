@@ -1,0 +1,80 @@
+"""Writes a turn and its outcomes as Cohere v2 messages (spec 3.1).
+
+One ``tool`` message a call, in call order; pictures stand after all of them in a user message,
+since a result holds text and documents only. The result is text, not a document: documents are
+cited by the model, and an error is nothing to cite.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from toolflow.formats.base import Messages
+from toolflow.formats.ids import ANY_TEXT
+from toolflow.formats.plain import plain
+from toolflow.formats.results import picture_label, result_text, shown_images
+from toolflow.model import Call, Outcome, Turn
+
+ID_RULE = ANY_TEXT
+# No rule for names is published: only blanks and halves of characters are replaced.
+_NAME = re.compile("[^\\s\ud800-\udfff]+")
+_NAME_BAD = re.compile("[\\s\ud800-\udfff]")
+
+
+def write(
+    turn: Turn, outcomes: Sequence[Outcome], ids: Sequence[str], texts: Sequence[str]
+) -> Messages:
+    """Write a turn (see `toolflow.formats.write_turn`)."""
+    results: list[Any] = [
+        {"role": "tool", "tool_call_id": call_id, "content": _content(outcome)}
+        for call_id, outcome in zip(ids, outcomes, strict=True)
+    ]
+    pictures: list[Any] = []
+    for call, call_id, outcome in zip(turn.calls, ids, outcomes, strict=True):
+        if outcome.images and (images := shown_images(outcome)):
+            label = picture_label(call_id, _valid_name(call.tool), len(images))
+            pictures.append({"type": "text", "text": label})
+            pictures += [_picture(image.media_type, image.data) for image in images]
+    if pictures:
+        results.append({"role": "user", "content": pictures})
+    results += [{"role": "user", "content": text} for text in texts]
+    return [_write_message(turn, ids)], results
+
+
+def _content(outcome: Outcome) -> str:
+    text = result_text(outcome)
+    if not text and outcome.images:
+        return "The picture follows after the results."
+    return text
+
+
+def _picture(media_type: str, data: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}}
+
+
+def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:
+    pairs = list(zip(turn.calls, ids, strict=True))
+    if turn.message is None:
+        return {"role": "assistant", "tool_calls": [_block(*pair) for pair in pairs]}
+    if not any(call.id != new or not _NAME.fullmatch(call.tool) for call, new in pairs):
+        return dict(turn.message)
+    blocks = zip(turn.message["tool_calls"], pairs, strict=True)
+    return {**turn.message, "tool_calls": [_mended(block, *pair) for block, pair in blocks]}
+
+
+def _block(call: Call, call_id: str) -> dict[str, Any]:
+    arguments = call.raw if call.raw is not None else json.dumps(call.args, ensure_ascii=False)
+    function = {"name": _valid_name(call.tool), "arguments": arguments}
+    return {"id": call_id, "type": "function", "function": function}
+
+
+def _mended(block: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]:
+    function = {**plain(block["function"]), "name": _valid_name(call.tool)}
+    return {**block, "id": call_id, "function": function}
+
+
+def _valid_name(name: str) -> str:
+    return name if _NAME.fullmatch(name) else _NAME_BAD.sub("_", name.strip()) or "unnamed"
