@@ -188,6 +188,16 @@ def test_b074_the_same_where_sub_agents_called_it(run):
     assert all(outcome.ok for outcome in found)
 
 
+def test_b074_answers_that_a_server_gave_right_before_its_end_are_results(run):
+    numbers = [{"a": n, "b": 0} for n in range(50)]
+
+    async def main():
+        async with McpServers({"s": raw(holds=50, then_exits=3)}) as servers:
+            return await outcomes(Engine(servers.tools, policy=SAFE, pool=50), "s__add", *numbers)
+
+    assert [outcome.value for outcome in run(main)] == [str(n) for n in range(50)]
+
+
 def test_b074_later_runs_fail_at_once_and_end_by_themselves(run):
     async def main():
         async with McpServers({"s": raw(dies_at=1)}) as servers:

@@ -91,6 +91,8 @@ def call(message):
             for one in reversed(STATE["held"]):
                 work(one)
             STATE["held"] = []
+            if "then_exits" in HOW:
+                os._exit(HOW["then_exits"])
         return
     work(message)
 

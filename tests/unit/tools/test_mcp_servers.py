@@ -9,6 +9,7 @@ import sys
 from functools import partial
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 import pytest
 from gates import has_no_reader, hold, make_gate, nobody_waits
@@ -33,6 +34,8 @@ from toolflow.runtime.control import Control
 from toolflow.runtime.hooks import Hooks
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.tools.mcp import HttpServer, McpServers, StdioServer
+from toolflow.tools.mcp.life import Life
+from toolflow.tools.mcp.transport import StdioTransport
 
 pytestmark = [needs_mcp, posix]
 
@@ -586,6 +589,25 @@ def test_a_grandchild_that_holds_the_pipes_does_not_hide_that_the_server_has_gon
     held, outcome = run(main)
     assert outcome.error == "Server 'one' is gone: it ended with exit code 3."
     assert has_no_reader(held)
+
+
+def test_a_server_has_not_gone_before_its_last_answer_was_heard(run):
+    script = """print('{"jsonrpc": "2.0", "id": 1, "result": {}}')"""
+
+    async def main():
+        life = Life()
+        server = StdioServer(command=sys.executable, args=["-c", script])
+        async with StdioTransport(server, life) as (incoming, _):
+            while not life.is_going():
+                await anyio.lowlevel.checkpoint()
+            assert not life.gone.is_set()
+            heard = await incoming.receive()
+            await life.gone.wait()
+        return heard, life.why
+
+    heard, why = run(main)
+    assert heard.message.id == 1
+    assert why == "it ended with exit code 0"
 
 
 def test_a_server_does_not_see_the_secrets_of_this_process(run, tmp_path, monkeypatch):
