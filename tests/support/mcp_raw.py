@@ -84,6 +84,7 @@ def call(message):
         time.sleep(3600)
     if HOW.get("closes"):
         os.close({"input": 0, "output": 1}[HOW["closes"]])
+        log("closed")
         time.sleep(3600)
     if HOW.get("holds"):  # answers only when so many have come, the last one first
         STATE["held"].append(message)

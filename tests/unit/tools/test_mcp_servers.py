@@ -391,14 +391,21 @@ def test_a_server_that_reads_no_more_holds_nothing_up(run):
 
 
 @pytest.mark.parametrize("what", ["output", "input"])
-def test_a_server_that_closes_a_pipe_has_gone_though_it_still_runs(run, what):
-    closes = raw(options={"grace": 0.1}, closes=what)
+def test_a_server_that_closes_a_pipe_has_gone_though_it_still_runs(run, notes, what):
+    closes = raw(options={"grace": 0.1}, closes=what, log=notes.path)
 
     async def main():
-        async with McpServers({"one": closes}) as servers:
-            engine = Engine(servers.tools, policy=SAFE)
-            long = {"key": "x" * 1_000_000}  # more than a pipe holds, so that it is still written
-            return await outcomes(engine, "one__click", {"key": "a"}, long)
+        found = []
+        async with McpServers({"one": closes}) as servers, anyio.create_task_group() as tasks:
+            engine = Engine(servers.tools)
+
+            async def work(key):
+                found.append(await engine.call("one__click", {"key": key}))
+
+            tasks.start_soon(work, "a")
+            await notes.until("closed")
+            tasks.start_soon(work, "b")
+        return found
 
     told = f"Server 'one' is gone: it closed its {what}."
     assert [outcome.error for outcome in run(main)] == [told, told]

@@ -32,7 +32,8 @@ class Child:
         server: What to start.
 
     Attributes:
-        exited: Set when the process itself has ended; others of its group may live on.
+        exited: Set when the process itself has ended, though others of its group may live on; or
+            when nobody waits for that any more.
 
     Raises:
         ToolFailure: If it cannot be started.
@@ -66,10 +67,12 @@ class Child:
 
     async def wait(self) -> None:
         """Wait for the process itself to end; who reads then gets the rest, and then nothing."""
-        await in_thread(self._process.wait)
-        self.exited.set()
-        for scope in self._waits:
-            scope.cancel()
+        try:
+            await in_thread(self._process.wait)
+        finally:
+            self.exited.set()
+            for scope in self._waits:
+                scope.cancel()
 
     async def read_output(self) -> bytes:
         """The next bytes of what it writes to stdout; none when that has ended."""
@@ -118,6 +121,8 @@ class Child:
         """End the process and its group: it may end by itself, is asked to, is made to."""
         with anyio.move_on_after(self._grace):
             await self.exited.wait()
+            if self._process.returncode is None:
+                return  # the loop itself is being ended: `kill` does not wait
         await end_process(self._process, self._grace)
         self._ended = True
 

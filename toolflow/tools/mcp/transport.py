@@ -132,7 +132,9 @@ class StdioTransport:
         with anyio.move_on_after(_LAST):  # what is queued, such as the word that a call is over
             await self._written.wait()
         self._writing.cancel()
-        await self._written.wait()
+        with anyio.move_on_after(_LAST):  # a second Ctrl-C may have broken the task off anywhere
+            await self._written.wait()
+        self._child.close_input()
         await self._child.end()
         with anyio.move_on_after(_LAST):
             await self._errors_ended.wait()
