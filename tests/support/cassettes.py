@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolflow import yamlio
+from toolflow.formats import sse
 
 
 class Exchange(NamedTuple):
@@ -19,6 +20,12 @@ class Exchange(NamedTuple):
 
     request: Any
     response: Any
+
+    @property
+    def answer(self) -> Any:
+        """The response as JSON values; of a stream, the list of its events."""
+        text = self.response
+        return sse.parse(text.encode()) if isinstance(text, str) else text
 
 
 def exchanges(path: Path) -> list[Exchange]:

@@ -135,8 +135,8 @@ class _Stream:
         what = given.get("type")
         if isinstance(what, str) and what in _PIECES:
             source, name = _PIECES[what]
-            block.add(name, given.get(source))
-        elif what == "signature_delta":
+            return block.add(name, given.get(source))
+        if what == "signature_delta":
             block.value["signature"] = given.get("signature")
         elif what == "citations_delta":
             block.items.setdefault("citations", []).append(given.get("citation"))

@@ -63,11 +63,11 @@ class _Part:
         if _BEGIN_THEMSELVES.get(kind, kind) != self.kind:
             return False
         if kind == "text":
-            self.block.add("text", delta)
-        elif kind == "citation":
+            return self.block.add("text", delta)
+        if kind == "toolUse":
+            return self.block.add("input", delta.get("input") if isinstance(delta, dict) else None)
+        if kind == "citation":
             self.block.items.setdefault("citations", []).append(delta)
-        elif kind == "toolUse":
-            self.block.add("input", delta.get("input") if isinstance(delta, dict) else None)
         elif kind == "toolResult":
             self.block.items.setdefault("content", []).extend(
                 delta if isinstance(delta, list) else ()
@@ -80,14 +80,14 @@ class _Part:
         """Reasoning comes as text, then a signature; a picture in one piece."""
         if not isinstance(delta, dict):
             return False
+        read = []
         for name, value in delta.items():
             if name in ("text", "signature"):
-                self.block.add(name, value)
-            elif name in self.block.value:
-                return False
+                read.append(self.block.add(name, value))
             else:
-                self.block.value[name] = value
-        return True
+                read.append(name not in self.block.value)
+                self.block.value.setdefault(name, value)
+        return all(read)
 
     def whole(self) -> dict[str, Any]:
         """The block as it would have come at once."""

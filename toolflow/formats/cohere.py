@@ -121,8 +121,10 @@ def _outcome(message: dict[str, Any]) -> Outcome:
     texts = [part.get("text") for part in parts if _type(part) == "text"]
     if len(texts) == len(parts) and all(isinstance(text, str) for text in texts):
         return told("\n".join(map(_text, texts)))
-    document = plain(parts[0].get("document")) if len(parts) == 1 else None
-    return told(document["data"] if isinstance(document, dict) and "data" in document else parts)
+    documents = [plain(part.get("document")) for part in parts if _type(part) == "document"]
+    if len(parts) == len(documents) == 1 and isinstance(documents[0], dict):
+        return told(documents[0].get("data", parts))
+    return told(parts)
 
 
 def _read_one(data: Any, path: Path, flaws: list[Flaw]) -> Turn:

@@ -54,7 +54,7 @@ def split(chunks: Sequence[Any]) -> list[Sequence[Any]]:
             cuts.append(number)
             before, ended = None, False
         before = name or before
-        ended = ended or any(map(finished, candidates(chunk) or ()))
+        ended = ended or any(map(finished, (candidates(chunk) or ())[:1]))
     return [chunks[a:b] for a, b in zip(cuts, [*cuts[1:], len(chunks)], strict=True)]
 
 

@@ -36,12 +36,13 @@ class Block:
     finished: bool = False
     broken: bool = False
 
-    def add(self, name: str, piece: Any) -> None:
+    def add(self, name: str, piece: Any) -> bool:
         """Add a piece to the text of a field; anything but text breaks the block."""
         if isinstance(piece, str):
             self.texts.setdefault(name, []).append(piece)
-        else:
-            self.broken = True
+            return True
+        self.broken = True
+        return False
 
     def end(self, odd: Oddities, *, finished: bool) -> None:
         """Take no more pieces. A torn event since its begin may have held one of them.

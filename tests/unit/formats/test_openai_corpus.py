@@ -11,8 +11,8 @@ import json
 from typing import Any, NamedTuple
 
 import pytest
+from cassettes import exchanges
 
-from tests.support.cassettes import exchanges
 from tests.support.corpus import corpus_dir
 from toolflow.formats import FORMATS, detect, read_document, read_turn, read_turns, write_turn
 from toolflow.formats.base import Answer
