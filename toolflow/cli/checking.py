@@ -29,6 +29,8 @@ _SHAPES: dict[str, Shape] = {
     ".yaml": "yaml",
     ".yml": "yaml",
 }
+_MESSAGES = frozenset({"messages", "gemini-cli"})
+"""Log formats of which a file can be a list of messages that a provider would take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,9 @@ def _check_log(given: Input, form: str | None, *, whole: bool) -> _Checked:
         except TurnError:
             turns_of(given, form)  # messages that are no conversation
             return _Checked("message file")
-        if session.format.name != "messages":
+        if session.format.name not in _MESSAGES or (
+            session.format.name != "messages" and not _is_conversation(given)
+        ):
             report = examine_session(session)
             where = [str(n.line) if n.line is not None else "" for n in report.findings]
             pairs = zip(report.findings, where, strict=True)
@@ -115,6 +119,14 @@ def _check_log(given: Input, form: str | None, *, whole: bool) -> _Checked:
             return _Checked("session log", reports=(report,), found=found)
     wire = form if form in FORMATS else None
     return _check_messages(given, Path(given.path).read_bytes(), wire, whole=whole)
+
+
+def _is_conversation(given: Input) -> bool:
+    """Whether a log is nothing but a conversation in a wire format: a saved history."""
+    try:
+        return open_messages(Path(given.path).read_bytes(), source=given.path) is not None
+    except DocumentError:
+        return False
 
 
 def _check_messages(given: Input, text: str | bytes, form: str | None, *, whole: bool) -> _Checked:

@@ -17,6 +17,7 @@ from toolflow import yamlio
 from toolflow.errors import DocumentError, TurnError
 from toolflow.formats.base import Format
 from toolflow.formats.doctor import Report, examine
+from toolflow.formats.jsontext import json_text, yaml_text
 from toolflow.formats.registry import FORMATS, find_format
 from toolflow.formats.repair import Repaired, repair
 from toolflow.model import Notice
@@ -167,11 +168,11 @@ class Mended:
         if (shape or file.shape) == "lines":
             if file.shape != "lines" and isinstance(values[0], list):
                 values = values[0]
-            return "".join(_json(value, None) + "\n" for value in values)
+            return "".join(json_text(value, None) + "\n" for value in values)
         value = values if file.shape == "lines" else values[0]
         if (shape or file.shape) == "yaml":
-            return yamlio.dump(value)
-        return _json(value, 2 if "\n" in file.text.strip() else None) + "\n"
+            return yaml_text(value)
+        return json_text(value, 2 if "\n" in file.text.strip() else None) + "\n"
 
 
 def open_messages(
@@ -327,12 +328,3 @@ def _told(talk: Talk, notices: Sequence[Notice]) -> Iterator[Found]:
     for notice in notices:
         line = talk.lines[(notice.line or 1) - 1] if talk.lines else talk.line
         yield Found(notice, talk.where(notice), line)
-
-
-def _json(value: Any, indent: int | None) -> str:
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # halves of characters: they are kept as escapes
-        return json.dumps(value, indent=indent)
-    return text
