@@ -16,6 +16,7 @@ from toolflow.errors import InternalError, Problem, TurnError
 from toolflow.formats.base import Answer, Format, Misfit
 from toolflow.formats.layout import Layout, Piece
 from toolflow.formats.plain import plain
+from toolflow.formats.registry import FORMATS
 from toolflow.formats.watched import Watched
 from toolflow.model import Turn
 
@@ -192,9 +193,10 @@ def _spots(
         found = [(at, piece.value) for at, piece in enumerate(pieces) if piece.is_result]
         ids = answers.get(place, [])
         if len(ids) != len(found):
-            raise InternalError(
-                f"{form.name} counts {len(ids)} results where it cuts {len(found)}."
-            )
+            told = f"{form.name} tells {len(ids)} results of a message and cuts {len(found)}."
+            if form.name in FORMATS:
+                raise InternalError(told)
+            raise TurnError(Problem(told, f"<{form.name}>"))  # another package's fault
         for (at, value), call_id in zip(found, ids, strict=True):
             yield Spot(place, at, call_id, value, index)
 
