@@ -12,6 +12,7 @@ import typer
 from toolflow.cli import (
     checking,
     explaining,
+    exporting,
     importing,
     planning,
     rendering,
@@ -46,6 +47,7 @@ app.command("run")(running.run)
 app.command("replay")(replaying.replay)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)
+app.command("export")(exporting.export)
 app.command("check")(checking.check)
 app.command("test")(trying.try_)
 app.command("explain")(explaining.explain_)
