@@ -183,7 +183,7 @@ def _read_message(
     if not carries_ids:
         named = zip(calls, ollama.ids_for(len(calls)), strict=True)
         calls = tuple([replace(call, id=call_id) for call, call_id in named])
-    if ended == "length" and calls and _has_no_arguments(blocks[-1]):
+    if ended == "length" and calls and _may_be_cut(blocks[-1]):
         calls = (*calls[:-1], replace(calls[-1], problem=CUT_SHORT))
     return Turn(
         id="",
@@ -219,10 +219,13 @@ def _read_call(index: int, block: Any, path: Path, flaws: list[Flaw]) -> Call:
     return Call(index, call_id, name, args, raw, problem, extra)
 
 
-def _has_no_arguments(block: Any) -> bool:
+def _may_be_cut(block: Any) -> bool:
+    """Whether nobody can tell that the last call of a message that was cut off is whole."""
     body = plain(block.get("function")) if isinstance(block, dict) else None
-    given = body.get("arguments") if isinstance(body, dict) else ""
-    return body is not None and (given is None or (isinstance(given, str) and not given.strip()))
+    if not isinstance(body, dict):
+        return True  # a custom tool's text ends anywhere
+    given = body.get("arguments")
+    return given is None or (isinstance(given, str) and not given.strip())
 
 
 def _read_custom(index: int, block: dict[str, Any], place: Path, flaws: list[Flaw]) -> Call:

@@ -2,8 +2,8 @@
 
 Source: the published reference of ``chat.completion.chunk``, and what compatible servers make of
 it. Texts are joined, lists extended, of all else the latest value counts. A stream without a
-``finish_reason`` broke off: the calls of which no argument text came are named, so that none of
-them runs with ``{}``. A stream that starts again (a client's second try, written to one file) is
+``finish_reason`` broke off, and an event may be lost: a call of which anything may be missing does
+not run. A stream that starts again (a client's second try, written to one file) is
 read from its last start.
 """
 
@@ -119,6 +119,8 @@ class _Stream:
     def take(self, chunk: Any, path: Path) -> None:
         if isinstance(chunk, str):
             self.torn.append(int(path[0]))
+            for choice in self.choices.values():
+                choice.calls.lost()
             return
         if not isinstance(chunk, dict):
             self.flaws.append(flaw(path, chunk, "Use a chunk: an object with choices."))
@@ -154,12 +156,11 @@ class _Stream:
     def joined(self) -> Joined:
         choices = dict(sorted(self.choices.items())) or {0: _Choice(self.flaws)}
         first = next(iter(choices.values()))
-        cut: tuple[int, ...] = ()
         if first.ended is None:
             self.notices.append(no_end("finish_reason"))
-            cut = first.calls.unargued()
         whole = {**self.fields, "object": "chat.completion"}
         whole["choices"] = [choice.whole(index) for index, choice in choices.items()]
+        cut = first.calls.cut(ended=first.ended is not None)
         return Joined(whole, (*torn_events(self.torn), *self.notices), cut)
 
 
@@ -169,6 +170,9 @@ def _last_start(chunks: Sequence[Any]) -> int:
     A response starts again where the id changes and a role is told anew, if the one before had
     ended or had told its role once only; servers exist that give each chunk an id of its own.
     """
+    names = [chunk.get("id") for chunk in chunks if isinstance(chunk, dict)]
+    if len({name for name in names if isinstance(name, str)}) < 2:
+        return 0
     start, current, seen, roles, ended = 0, "", 0, 0, False
     for number, chunk in enumerate(chunks):
         if not isinstance(chunk, dict):

@@ -44,7 +44,7 @@ NAME = "openai-responses"
 _UNFINISHED = frozenset({"in_progress", "incomplete"})
 _HELP = "Use an item: an object with a type."
 _COMPUTER = ("action", "actions", "pending_safety_checks")
-_FUNCTION_FIELDS = frozenset({"type", "call_id", "name", "arguments"})
+_FUNCTION_FIELDS = ("type", "call_id", "name", "arguments")
 
 
 @dataclass(slots=True)
@@ -200,9 +200,13 @@ def _read_call(index: int, item: dict[str, Any], path: Path, flaws: list[Flaw]) 
         call_id, name = text_of(call_id), text_of(name)
     if item["type"] == "function_call":
         args, raw, problem = _function_arguments(item)
-        extra = {key: value for key, value in item.items() if key not in _FUNCTION_FIELDS}
+        extra = item.copy()
+        for key in _FUNCTION_FIELDS:
+            extra.pop(key, None)
     else:
         args, raw, problem = _other_arguments(item, kind.given)
+        if text_of(item.get("status")) in _UNFINISHED:
+            problem = CUT_SHORT  # nobody can tell whether a text or an object is whole
         known = ("call_id", "name", kind.given, "actions", "pending_safety_checks")
         extra = {key: value for key, value in item.items() if key not in known}
     return Call(index, call_id, name, args, raw, problem, extra or EMPTY)
