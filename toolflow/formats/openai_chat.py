@@ -184,7 +184,8 @@ def _read_message(
         named = zip(calls, ollama.ids_for(len(calls)), strict=True)
         calls = tuple([replace(call, id=call_id) for call, call_id in named])
     if ended == "length" and calls and _may_be_cut(blocks[-1]):
-        calls = (*calls[:-1], replace(calls[-1], problem=CUT_SHORT))
+        cut = replace(calls[-1], args=EMPTY, raw=calls[-1].raw or "", problem=CUT_SHORT)
+        calls = (*calls[:-1], cut)
     return Turn(
         id="",
         calls=calls,

@@ -206,7 +206,7 @@ def _read_call(index: int, item: dict[str, Any], path: Path, flaws: list[Flaw]) 
     else:
         args, raw, problem = _other_arguments(item, kind.given)
         if text_of(item.get("status")) in _UNFINISHED:
-            problem = CUT_SHORT  # nobody can tell whether a text or an object is whole
+            args, raw, problem = EMPTY, raw or "", CUT_SHORT  # nobody can tell whether it is whole
         known = ("call_id", "name", kind.given, "actions", "pending_safety_checks")
         extra = {key: value for key, value in item.items() if key not in known}
     return Call(index, call_id, name, args, raw, problem, extra or EMPTY)
@@ -216,7 +216,7 @@ def _function_arguments(item: dict[str, Any]) -> Arguments:
     """The arguments of a function; an unfinished call without any must not run with ``{}``."""
     given = item.get("arguments")
     if (given is None or given == "") and text_of(item.get("status")) in _UNFINISHED:
-        return Arguments(EMPTY, None, CUT_SHORT)
+        return Arguments(EMPTY, "", CUT_SHORT)
     return parse(given)
 
 

@@ -14,7 +14,6 @@ import pytest
 from cassettes import exchanges
 
 from tests.support.corpus import corpus_dir
-from tests.support.recorded_http import exchanges
 from toolflow.formats import FORMATS, detect, read_document, read_turn, read_turns, write_turn
 from toolflow.formats.base import Answer
 from toolflow.model import Outcome, Turn
