@@ -98,9 +98,9 @@ def _tell_one(one: Imported, output: Output) -> None:
         say_data(one.data(), output)
         return
     several, largest = one.parallel, one.largest
-    say(f"{one.path}: {one.kind}, {one.messages} messages of the model")
-    say(f"  {one.turns} turns with calls, {several} with two or more, largest {largest}")
-    say(f"  {one.calls} calls, {one.results} results")
+    say(f"{one.path}: {one.kind}, {_many(one.messages, 'message')} of the model")
+    say(f"  {_many(one.turns, 'turn')} with calls, {several} with two or more, largest {largest}")
+    say(f"  {_many(one.calls, 'call')}, {_many(one.results, 'result')}")
     if one.tools:
         say(f"  tools: {_counts(one.tools)}")
     if one.oddities:
@@ -115,8 +115,11 @@ def _tell_several(done: Sequence[Named], skipped: Sequence[str], output: Output)
     for line in import_table(done, terminal_width()):
         say(line)
     if skipped:
-        noun = "file was" if len(skipped) == 1 else "files were"
-        say(f"{len(skipped)} {noun} skipped: no log that can be read.")
+        say(f"{_many(len(skipped), 'file')} skipped: no log that can be read.")
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

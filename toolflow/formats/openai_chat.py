@@ -19,7 +19,7 @@ from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw
 from toolflow.formats.history import Step, reviewed
 from toolflow.formats.openai_chat_notices import MENTIONS, oddities
 from toolflow.formats.openai_chat_results import outcome_of
-from toolflow.formats.openai_chat_stream import is_chunk, join
+from toolflow.formats.openai_chat_stream import is_chunk, join, split
 from toolflow.formats.openai_chat_writer import ID_RULE, id_rule_of, write
 from toolflow.formats.plain import plain, plain_fields
 from toolflow.model import Call, Notice, Turn
@@ -270,5 +270,6 @@ FORMAT = Format(
     id_rule_of=id_rule_of,
     is_chunk=is_chunk,
     join=join,
+    split=split,
     steps=_steps,
 )

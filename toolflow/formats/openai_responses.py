@@ -34,7 +34,7 @@ from toolflow.formats.openai_items import (
 )
 from toolflow.formats.openai_responses_notices import oddities
 from toolflow.formats.openai_responses_results import outcome_of
-from toolflow.formats.openai_responses_stream import is_chunk, join
+from toolflow.formats.openai_responses_stream import is_chunk, join, split
 from toolflow.formats.openai_responses_writer import ID_RULE, write
 from toolflow.formats.plain import plain, plain_fields
 from toolflow.model import Call, Turn
@@ -242,5 +242,6 @@ FORMAT = Format(
     id_rule=ID_RULE,
     is_chunk=is_chunk,
     join=join,
+    split=split,
     steps=_steps,
 )

@@ -12,7 +12,7 @@ stream in which another response begins is read from there.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -100,18 +100,30 @@ def _losses(events: list[_Numbered], torn: list[int]) -> list[bool]:
     return lost
 
 
-def _from_last_start(events: list[_Numbered], notices: list[Notice]) -> list[_Numbered]:
-    """The events of the last response: from where one with another id than before begins."""
-    start, current = 0, None
+def split(chunks: Sequence[Any]) -> list[Sequence[Any]]:
+    """Cut where one response has ended and the next begins (see `toolflow.formats.base.Format`)."""
+    events = [(number, chunk) for number, chunk in enumerate(chunks) if isinstance(chunk, dict)]
+    cuts = [events[place][0] for place, ended in _starts(events) if ended]
+    return [chunks[a:b] for a, b in pairwise([0, *cuts, len(chunks)])]
+
+
+def _starts(events: list[_Numbered]) -> Iterator[tuple[int, bool]]:
+    """Where a response with another id begins, and whether the one before had ended."""
+    current, ended = None, False
     for place, (_, event) in enumerate(events):
-        if event.get("type") != "response.created":
-            continue
-        told = plain(event.get("response"))
+        ended = ended or type_of(event) in _LAST
+        told = plain(event.get("response")) if event.get("type") == "response.created" else None
         name = told.get("id") if isinstance(told, dict) else None
         if isinstance(name, str):
             if current is not None and name != current:
-                start = place
+                yield place, ended
+                ended = False
             current = name
+
+
+def _from_last_start(events: list[_Numbered], notices: list[Notice]) -> list[_Numbered]:
+    """The events of the last response: from where one with another id than before begins."""
+    start = max((place for place, _ in _starts(events)), default=0)
     if start:
         notices.append(second_start("event", events[start][0], start))
     return events[start:]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from toolflow.errors import TurnError
-from toolflow.formats import detect, read_document, read_stream, read_turn, write_turn
+from toolflow.formats import detect, read_document, read_stream, read_turn, read_turns, write_turn
 from toolflow.formats.arguments import CUT_SHORT
 from toolflow.model import Outcome
 
@@ -351,6 +351,17 @@ def test_a_stream_that_starts_again_is_read_from_its_last_start():
 
     assert (turn.message["content"], [call.id for call in turn.calls]) == ("b", ["b"])
     assert [notice.code for notice in turn.notices] == ["second_start"]
+
+
+def test_streams_one_after_another_are_turns_one_after_another():
+    one = [chunk({"role": "assistant"}), calling(piece(0, "a", "t", "{}")), END]
+    two = [{**part, "id": "d"} for part in one]
+
+    turns = read_turns([*one, *two])
+
+    assert [[call.id for call in turn.calls] for turn in turns] == [["a"], ["a"]]
+    assert [turn.message_id for turn in turns] == ["c", "d"]
+    assert [notice.code for notice in read_stream([*one, *two]).notices] == ["more_messages"]
 
 
 def test_ids_that_differ_in_each_chunk_are_no_second_start():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from toolflow.errors import TurnError
-from toolflow.formats import read_document, read_stream, read_turn
+from toolflow.formats import read_document, read_stream, read_turn, read_turns
 from toolflow.formats.arguments import CUT_SHORT
 
 
@@ -243,6 +243,16 @@ def test_another_response_in_the_stream_is_a_second_start():
     assert codes(turn) == ["second_start", "no_end"]
     assert (turn.message_id, [call.id for call in turn.calls]) == ("r2", ["b"])
     assert codes(read_stream([created(), created(), *FULL[1:]])) == []
+
+
+def test_streams_one_after_another_are_turns_one_after_another():
+    one = [created(), done(0, whole("a", "{}")), completed(whole("a", "{}"))]
+    two = [created("r2"), done(0, whole("b", "{}")), completed(whole("b", "{}"), name="r2")]
+
+    turns = read_turns([*numbered(*one), *numbered(*two)])
+
+    assert [(turn.message_id, turn.calls[0].id) for turn in turns] == [("r", "a"), ("r2", "b")]
+    assert all(turn.notices == () for turn in turns)
 
 
 @pytest.mark.parametrize(
