@@ -9,9 +9,10 @@ import typer
 from toolflow.cli.console import Output, complain, say, say_data
 from toolflow.cli.inputs import look_at, turns_of
 from toolflow.compiler import load_plan
-from toolflow.errors import DocumentError, Problem
+from toolflow.errors import DocumentError, PolicyError, Problem
 from toolflow.flow import load_flow
 from toolflow.policy import load_policy
+from toolflow.policy.extras import missing_extras
 from toolflow.recording import load_recording
 
 
@@ -41,7 +42,8 @@ def check(
 def _check(file: str, form: str | None) -> str:
     given = look_at(file, forced=form)
     if given.kind == "policy":
-        load_policy(Path(file))
+        if missing := missing_extras(load_policy(Path(file))):
+            raise PolicyError(missing)
     elif given.kind == "flow":
         load_flow(file)
     elif given.kind == "plan":
