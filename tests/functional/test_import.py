@@ -60,7 +60,7 @@ def test_a_folder_gives_a_table_and_tells_what_is_no_log(
     assert rows[2][:2] == ["deep/b.jsonl", "claude-code"]
     assert rows[2][-2:] == ["broken_line", "1"]
     assert rows[3] == ["2", "logs", "3", "3", "0", "1", "3", "3"]
-    assert said.out.endswith("1 files skipped: no log that can be read.\n")
+    assert said.out.endswith("1 file skipped: no log that can be read.\n")
     assert said.err.startswith(f"skipped: {logs / 'notes.txt'}: The format of the log")
     assert len(said.err.splitlines()) == 1
 

@@ -9,7 +9,16 @@ from typing import Any
 
 import typer
 
-from toolflow.cli import checking, importing, planning, rendering, replaying, running
+from toolflow.cli import (
+    checking,
+    explaining,
+    importing,
+    planning,
+    rendering,
+    replaying,
+    running,
+    trying,
+)
 from toolflow.cli.console import complain
 from toolflow.errors import DivergenceError, InternalError, ToolflowError
 
@@ -38,6 +47,8 @@ app.command("replay")(replaying.replay)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)
 app.command("check")(checking.check)
+app.command("test")(trying.try_)
+app.command("explain")(explaining.explain_)
 
 
 @app.callback(invoke_without_command=True)

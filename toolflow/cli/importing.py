@@ -90,9 +90,9 @@ def _tell_one(one: Imported, output: Output) -> None:
         say_data(one.data(), output)
         return
     several, largest = one.parallel, one.largest
-    say(f"{one.path}: {one.format}, {one.messages} messages of the model")
-    say(f"  {one.turns} turns with calls, {several} with two or more, largest {largest}")
-    say(f"  {one.calls} calls, {one.results} results")
+    say(f"{one.path}: {one.format}, {_many(one.messages, 'message')} of the model")
+    say(f"  {_many(one.turns, 'turn')} with calls, {several} with two or more, largest {largest}")
+    say(f"  {_many(one.calls, 'call')}, {_many(one.results, 'result')}")
     if one.tools:
         say(f"  tools: {_counts(one.tools)}")
     if one.oddities:
@@ -111,7 +111,7 @@ def _tell_several(
     totals = [sum(column) for column in zip(*numbers, strict=True)] if numbers else [0] * 6
     if numbers:
         totals[3] = max(row[3] for row in numbers)  # the largest turn of all
-    total = (f"{len(done)} logs", "", *map(str, totals), "")
+    total = (_many(len(done), "log"), "", *map(str, totals), "")
     table = [(*_COLUMNS, "oddities"), *rows, total]
     widths = [max(len(row[place]) for row in table) for place in range(len(_COLUMNS))]
     for row in table:
@@ -121,12 +121,16 @@ def _tell_several(
         ]
         say("  ".join((*cells, row[-1])).rstrip())
     if skipped:
-        say(f"{len(skipped)} files skipped: no log that can be read.")
+        say(f"{_many(len(skipped), 'file')} skipped: no log that can be read.")
 
 
 def _row(name: str, one: Imported) -> tuple[str, ...]:
     numbers = (one.messages, one.turns, one.parallel, one.largest, one.calls, one.results)
     return (name, one.format, *map(str, numbers))
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -72,6 +72,8 @@ def _is_anthropic(data: Any) -> bool:
 
 def _type(block: Any) -> str:
     kind = block.get("type") if isinstance(block, dict) else None
+    if kind == "thinking" and isinstance(block.get("thinking"), list):
+        return ""  # Mistral's, in a message of Chat: it holds parts, not text
     return kind if isinstance(kind, str) else ""
 
 

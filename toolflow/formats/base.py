@@ -73,7 +73,8 @@ class Joined:
             what `Format.read` takes.
         notices: What was odd about the stream: an end that is missing, a second start.
         cut: The places, among the calls of the turn, of those whose arguments had not come when
-            the stream broke off. They must not run with ``{}``; the registry marks them.
+            the stream broke off, or of which something may be missing without being seen. They
+            must not run; the registry marks them.
     """
 
     response: Any

@@ -19,7 +19,7 @@ from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw
 from toolflow.formats.history import Step, reviewed
 from toolflow.formats.openai_chat_notices import MENTIONS, oddities
 from toolflow.formats.openai_chat_results import outcome_of
-from toolflow.formats.openai_chat_stream import is_chunk, join
+from toolflow.formats.openai_chat_stream import is_chunk, join, split
 from toolflow.formats.openai_chat_writer import ID_RULE, id_rule_of, write
 from toolflow.formats.plain import plain, plain_fields
 from toolflow.model import Call, Notice, Turn
@@ -183,8 +183,9 @@ def _read_message(
     if not carries_ids:
         named = zip(calls, ollama.ids_for(len(calls)), strict=True)
         calls = tuple([replace(call, id=call_id) for call, call_id in named])
-    if ended == "length" and calls and _has_no_arguments(blocks[-1]):
-        calls = (*calls[:-1], replace(calls[-1], problem=CUT_SHORT))
+    if ended == "length" and calls and _may_be_cut(blocks[-1]):
+        cut = replace(calls[-1], args=EMPTY, raw=calls[-1].raw or "", problem=CUT_SHORT)
+        calls = (*calls[:-1], cut)
     return Turn(
         id="",
         calls=calls,
@@ -219,10 +220,13 @@ def _read_call(index: int, block: Any, path: Path, flaws: list[Flaw]) -> Call:
     return Call(index, call_id, name, args, raw, problem, extra)
 
 
-def _has_no_arguments(block: Any) -> bool:
+def _may_be_cut(block: Any) -> bool:
+    """Whether nobody can tell that the last call of a message that was cut off is whole."""
     body = plain(block.get("function")) if isinstance(block, dict) else None
-    given = body.get("arguments") if isinstance(body, dict) else ""
-    return body is not None and (given is None or (isinstance(given, str) and not given.strip()))
+    if not isinstance(body, dict):
+        return True  # a custom tool's text ends anywhere
+    given = body.get("arguments")
+    return given is None or (isinstance(given, str) and not given.strip())
 
 
 def _read_custom(index: int, block: dict[str, Any], place: Path, flaws: list[Flaw]) -> Call:
@@ -266,5 +270,6 @@ FORMAT = Format(
     id_rule_of=id_rule_of,
     is_chunk=is_chunk,
     join=join,
+    split=split,
     steps=_steps,
 )

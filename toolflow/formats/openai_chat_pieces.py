@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolflow.formats.base import Flaw, Path, flaw
+from toolflow.formats.openai_stream import LOST
 from toolflow.formats.plain import plain
 
 _MARK = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
@@ -90,6 +91,8 @@ class _Call:
     more: dict[str, Any] = field(default_factory=dict)
     body: dict[str, Any] = field(default_factory=dict)
     named_again: bool = False
+    broken: bool = False
+    losses: int = 0
     scan: _Scan = field(default_factory=_Scan)
     scanned: int = 0
 
@@ -106,6 +109,20 @@ class _Call:
             self.scan.feed(text)
         self.scanned = len(self.texts)
         return self.scan.closed
+
+    def settle(self, losses: int) -> None:
+        """Take account of the events that were lost since the last piece came.
+
+        Args:
+            losses: How many were lost in the stream so far.
+        """
+        if losses == self.losses:
+            return
+        self.losses = losses
+        if self.kind == "custom":
+            self.broken = True  # free text: nobody can tell whether a piece is missing
+        elif not self.is_whole():
+            self.take_arguments(LOST)
 
     def take_arguments(self, given: Any) -> None:
         if given is None or given == "":
@@ -146,6 +163,7 @@ class Pieces:
     _at: dict[int | None, _Call] = field(default_factory=dict)
     _by_id: dict[tuple[int | None, str], _Call] = field(default_factory=dict)
     _last: _Call | None = None
+    _losses: int = 0
 
     def add(self, pieces: Any, path: Path) -> None:
         """Take the ``tool_calls`` of one chunk.
@@ -181,6 +199,7 @@ class Pieces:
         call_id = self._text(piece.get("id"), (*path, "id"))
         name = self._text(body.get("name"), (*path, kind, "name")) or ""
         call = self._find(index, call_id or "", name, body.get(key))
+        call.settle(self._losses)
         self._last = call
         if call_id is not None and not call.id:
             call.id = call_id
@@ -220,17 +239,31 @@ class Pieces:
         return call
 
     def _new(self, index: int | None) -> _Call:
-        call = self._at[index] = _Call(index)
+        call = self._at[index] = _Call(index, losses=self._losses)
         self._calls.append(call)
         return call
 
+    def lost(self) -> None:
+        """An event was lost: no call that is still open is what it says."""
+        self._losses += 1
+
     def blocks(self) -> list[dict[str, Any]]:
         """The calls of the whole message, in the model's order."""
+        for call in self._calls:
+            call.settle(self._losses)
         return [call.block() for call in self._ordered()]
 
-    def unargued(self) -> tuple[int, ...]:
-        """The places of the calls of which no argument text came."""
-        return tuple(n for n, call in enumerate(self._ordered()) if not call.argued)
+    def cut(self, *, ended: bool) -> tuple[int, ...]:
+        """The places of the calls of which something may be missing without being seen.
+
+        Args:
+            ended: Whether the stream has its end.
+        """
+        return tuple(
+            place
+            for place, call in enumerate(self._ordered())
+            if call.broken or not (ended or (call.argued and call.kind == "function"))
+        )
 
     def _ordered(self) -> list[_Call]:
         """By index where each call has one of its own, else as they began."""

@@ -2,8 +2,8 @@
 
 Source: the published reference of ``chat.completion.chunk``, and what compatible servers make of
 it. Texts are joined, lists extended, of all else the latest value counts. A stream without a
-``finish_reason`` broke off: the calls of which no argument text came are named, so that none of
-them runs with ``{}``. A stream that starts again (a client's second try, written to one file) is
+``finish_reason`` broke off, and an event may be lost: a call of which anything may be missing does
+not run. A stream that starts again (a client's second try, written to one file) is
 read from its last start.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from toolflow.formats import ollama
@@ -46,7 +47,7 @@ def join(chunks: Sequence[Any]) -> Joined:
     """Put a stream together (see `toolflow.formats.base.Format`)."""
     if any(isinstance(chunk, dict) and ollama.is_response(chunk) for chunk in chunks):
         return ollama.join(chunks)
-    start = _last_start(chunks)
+    start = max((place for place, _ in _starts(chunks)), default=0)
     stream = _Stream()
     if start:
         stream.notices.append(second_start("chunk", start, start))
@@ -119,6 +120,8 @@ class _Stream:
     def take(self, chunk: Any, path: Path) -> None:
         if isinstance(chunk, str):
             self.torn.append(int(path[0]))
+            for choice in self.choices.values():
+                choice.calls.lost()
             return
         if not isinstance(chunk, dict):
             self.flaws.append(flaw(path, chunk, "Use a chunk: an object with choices."))
@@ -154,22 +157,30 @@ class _Stream:
     def joined(self) -> Joined:
         choices = dict(sorted(self.choices.items())) or {0: _Choice(self.flaws)}
         first = next(iter(choices.values()))
-        cut: tuple[int, ...] = ()
         if first.ended is None:
             self.notices.append(no_end("finish_reason"))
-            cut = first.calls.unargued()
         whole = {**self.fields, "object": "chat.completion"}
         whole["choices"] = [choice.whole(index) for index, choice in choices.items()]
+        cut = first.calls.cut(ended=first.ended is not None)
         return Joined(whole, (*torn_events(self.torn), *self.notices), cut)
 
 
-def _last_start(chunks: Sequence[Any]) -> int:
-    """Where the last response of a stream begins: at its first chunk, but for a second start.
+def split(chunks: Sequence[Any]) -> list[Sequence[Any]]:
+    """Cut where one response has ended and the next begins (see `toolflow.formats.base.Format`)."""
+    cuts = [0, *(place for place, ended in _starts(chunks) if ended), len(chunks)]
+    return [chunks[a:b] for a, b in pairwise(cuts)]
 
-    A response starts again where the id changes and a role is told anew, if the one before had
-    ended or had told its role once only; servers exist that give each chunk an id of its own.
+
+def _starts(chunks: Sequence[Any]) -> Iterator[tuple[int, bool]]:
+    """Where further responses begin in a stream, and whether the one before had ended.
+
+    A response begins where the id changes and a role is told anew, if the one before had ended or
+    had told its role once only; servers exist that give each chunk an id of its own.
     """
-    start, current, seen, roles, ended = 0, "", 0, 0, False
+    names = [chunk.get("id") for chunk in chunks if isinstance(chunk, dict)]
+    if len({name for name in names if isinstance(name, str)}) < 2:
+        return
+    current, seen, roles, ended = "", 0, 0, False
     for number, chunk in enumerate(chunks):
         if not isinstance(chunk, dict):
             continue
@@ -177,13 +188,13 @@ def _last_start(chunks: Sequence[Any]) -> int:
         fresh = isinstance(chunk_id, str) and chunk_id not in ("", current)
         role = any(_has_role(choice) for choice in _choices(chunk))
         if fresh and current and role and (ended or (roles == 1 and seen > 1)):
-            start, seen, roles, ended = number, 0, 0, False
+            yield number, ended
+            seen, roles, ended = 0, 0, False
         if fresh:
             current = str(chunk_id)
         seen += 1
         roles += role
         ended = ended or any(choice.get("finish_reason") for choice in _choices(chunk))
-    return start
 
 
 def _choices(chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:

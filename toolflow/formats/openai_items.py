@@ -152,11 +152,17 @@ def client_calls(items: list[Any]) -> list[int]:
     Args:
         items: The items of one response; what is no object is passed over.
     """
-    answered = {answered_id(item) for item in items if type_of(item) in ANSWERS} - {""}
+    kinds = [type_of(item) for item in items]
+    answers = [
+        answered_id(item) for item, kind in zip(items, kinds, strict=True) if kind in ANSWERS
+    ]
+    answered = frozenset(answers) - {""}
     return [
         place
-        for place, item in enumerate(items)
-        if isinstance(item, dict) and is_call(item) and text_of(item.get("call_id")) not in answered
+        for place, kind in enumerate(kinds)
+        if kind in CALLS
+        and (kind == "function_call" or is_call(items[place]))
+        and not (answered and text_of(items[place].get("call_id")) in answered)
     ]
 
 

@@ -34,7 +34,7 @@ from toolflow.formats.openai_items import (
 )
 from toolflow.formats.openai_responses_notices import oddities
 from toolflow.formats.openai_responses_results import outcome_of
-from toolflow.formats.openai_responses_stream import is_chunk, join
+from toolflow.formats.openai_responses_stream import is_chunk, join, split
 from toolflow.formats.openai_responses_writer import ID_RULE, write
 from toolflow.formats.plain import plain, plain_fields
 from toolflow.model import Call, Turn
@@ -44,7 +44,7 @@ NAME = "openai-responses"
 _UNFINISHED = frozenset({"in_progress", "incomplete"})
 _HELP = "Use an item: an object with a type."
 _COMPUTER = ("action", "actions", "pending_safety_checks")
-_FUNCTION_FIELDS = frozenset({"type", "call_id", "name", "arguments"})
+_FUNCTION_FIELDS = ("type", "call_id", "name", "arguments")
 
 
 @dataclass(slots=True)
@@ -200,9 +200,13 @@ def _read_call(index: int, item: dict[str, Any], path: Path, flaws: list[Flaw]) 
         call_id, name = text_of(call_id), text_of(name)
     if item["type"] == "function_call":
         args, raw, problem = _function_arguments(item)
-        extra = {key: value for key, value in item.items() if key not in _FUNCTION_FIELDS}
+        extra = item.copy()
+        for key in _FUNCTION_FIELDS:
+            extra.pop(key, None)
     else:
         args, raw, problem = _other_arguments(item, kind.given)
+        if text_of(item.get("status")) in _UNFINISHED:
+            args, raw, problem = EMPTY, raw or "", CUT_SHORT  # nobody can tell whether it is whole
         known = ("call_id", "name", kind.given, "actions", "pending_safety_checks")
         extra = {key: value for key, value in item.items() if key not in known}
     return Call(index, call_id, name, args, raw, problem, extra or EMPTY)
@@ -212,7 +216,7 @@ def _function_arguments(item: dict[str, Any]) -> Arguments:
     """The arguments of a function; an unfinished call without any must not run with ``{}``."""
     given = item.get("arguments")
     if (given is None or given == "") and text_of(item.get("status")) in _UNFINISHED:
-        return Arguments(EMPTY, None, CUT_SHORT)
+        return Arguments(EMPTY, "", CUT_SHORT)
     return parse(given)
 
 
@@ -238,5 +242,6 @@ FORMAT = Format(
     id_rule=ID_RULE,
     is_chunk=is_chunk,
     join=join,
+    split=split,
     steps=_steps,
 )

@@ -10,6 +10,8 @@ from toolflow.formats.openai_items import CALLS, SERVER_SIDE, text_of, type_of
 from toolflow.formats.plain import plain
 from toolflow.model import Call, Notice
 
+_COMMON = frozenset({"function_call", "message", "reasoning"})
+
 
 def oddities(
     items: Sequence[Any], calls: Sequence[Call], response: Mapping[str, Any]
@@ -31,11 +33,12 @@ def oddities(
         text = "The response was cut off. Its last call may lack arguments."
         yield Notice("cut_off", text, call=cut[-1].id if cut else None)
     for item in items:
-        yield from _about(item)
+        kind = type_of(item)
+        if kind not in _COMMON:
+            yield from _about(kind, item)
 
 
-def _about(item: Any) -> Iterator[Notice]:
-    kind = type_of(item)
+def _about(kind: str, item: Any) -> Iterator[Notice]:
     if kind == "mcp_approval_request":
         tool, server = text_of(item.get("name")), text_of(item.get("server_label"))
         text = (

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from toolflow.formats.base import Flaw, Path, flaw
+from toolflow.formats.openai_items import is_call
+from toolflow.formats.openai_stream import LOST
 from toolflow.formats.plain import plain
 
 
@@ -55,12 +57,28 @@ class _Item:
     value: dict[str, Any]
     texts: dict[Path, list[str]] = field(default_factory=dict)
     done: bool = False
+    losses: int = 0
 
-    def whole(self) -> dict[str, Any]:
+    def settle(self, losses: int) -> None:
+        """Take account of the events that were lost since the last one for this item.
+
+        Unless the item is told whole later, it is not what it says.
+
+        Args:
+            losses: How many were lost in the stream so far.
+        """
+        if losses > self.losses and self.value.get("type") == "function_call":
+            self.texts.setdefault(("arguments",), []).append(LOST)
+        self.losses = losses
+
+    def whole(self, *, ended: bool) -> dict[str, Any]:
         value: Any = self.value
-        if not self.done:
-            for path, pieces in self.texts.items():
-                value = _put(value, path, "".join(pieces))
+        if self.done:
+            return dict(value)
+        for path, pieces in self.texts.items():
+            value = _put(value, path, "".join(pieces))
+        if not ended and is_call(value) and not isinstance(value.get("status"), str):
+            return {**value, "status": "in_progress"}
         return dict(value)
 
 
@@ -76,6 +94,7 @@ class Items:
     _items: list[_Item] = field(default_factory=list)
     _by_id: dict[str, _Item] = field(default_factory=dict)
     _at: dict[int, _Item] = field(default_factory=dict)
+    _losses: int = 0
 
     def take(self, event: dict[str, Any], path: Path) -> None:
         """Take one event; one that says nothing about an item is passed over.
@@ -106,7 +125,7 @@ class Items:
         if item is None and done and at is not None and _is_same(at.value, value):
             item = at
         if item is None:
-            item = _Item(index, value)
+            item = _Item(index, value, losses=self._losses)
             self._items.append(item)
         if isinstance(item_id, str):
             self._by_id[item_id] = item
@@ -127,6 +146,7 @@ class Items:
         item, place = self._find(event), _place(event, piece.path)
         if item is None or item.done or place is None:
             return
+        item.settle(self._losses)
         key = "delta" if what == "delta" else piece.done
         text = event.get(key)
         if not isinstance(text, str):
@@ -143,13 +163,24 @@ class Items:
         if item is not None and not item.done and place is not None and isinstance(part, dict):
             item.value = _put(item.value, place, part)
 
-    def whole(self) -> list[dict[str, Any]]:
-        """The items, in the order of the response."""
+    def lost(self) -> None:
+        """An event was lost: no item that is still open is what it says."""
+        self._losses += 1
+
+    def whole(self, *, ended: bool) -> list[dict[str, Any]]:
+        """The items, in the order of the response.
+
+        Args:
+            ended: Whether the stream has its end; if not, a call that did not end either is marked
+                as being in progress, so that the reader knows.
+        """
+        for item in self._items:
+            item.settle(self._losses)
         indexes = [item.index for item in self._items if item.index is not None]
         items = self._items
         if len(set(indexes)) == len(items):
             items = sorted(items, key=lambda item: item.index or 0)
-        return [item.whole() for item in items]
+        return [item.whole(ended=ended) for item in items]
 
 
 def _is_same(before: dict[str, Any], after: dict[str, Any]) -> bool:

@@ -11,7 +11,8 @@ stream in which another response begins is read from there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -40,7 +41,41 @@ def is_chunk(data: Any) -> bool:
 def join(chunks: Sequence[Any]) -> Joined:
     """Put a stream together (see `toolflow.formats.base.Format`)."""
     flaws: list[Flaw] = []
-    notices: list[Notice] = []
+    events, torn = _sorted_out(chunks, flaws)
+    notices = list(torn_events(torn))
+    events = _in_order(_from_last_start(events, notices), notices)
+    items = Items(flaws)
+    response: dict[str, Any] = {}
+    ended = False
+    lost = _losses(events, torn)
+    for (number, event), before in zip(events, lost, strict=True):
+        kind = type_of(event)
+        told = plain(event.get("response"))
+        if before:
+            items.lost()
+        if isinstance(told, dict) and not ended:
+            response.update(told)
+        if kind == "error":
+            notices.append(stream_error(event.get("error", event)))
+        ended = ended or kind in _LAST
+        items.take(event, (number,))
+    if flaws:
+        raise Misfit(flaws)
+    if torn and events and torn[-1] > events[-1][0]:
+        items.lost()
+    output = plain(response.get("output"))
+    if not ended or not isinstance(output, list) or not output:
+        output = items.whole(ended=ended)
+        if any(lost) and not torn:
+            text = "Events of the stream are missing: its sequence numbers have gaps."
+            notices.append(Notice("missing_event", text))
+    if not ended:
+        notices.append(no_end("response.completed"))
+    return Joined({"object": "response", **response, "output": output}, tuple(notices))
+
+
+def _sorted_out(chunks: Sequence[Any], flaws: list[Flaw]) -> tuple[list[_Numbered], list[int]]:
+    """The events with their places, and the places of what was torn."""
     torn: list[int] = []
     events: list[_Numbered] = []
     for number, chunk in enumerate(chunks):
@@ -50,48 +85,45 @@ def join(chunks: Sequence[Any]) -> Joined:
             flaws.append(flaw((number,), chunk, "Use an event: an object with a type."))
         else:
             events.append((number, chunk))
-    notices += torn_events(torn)
-    events = _in_order(_from_last_start(events, notices), notices)
-    items = Items(flaws)
-    response: dict[str, Any] = {}
-    ended = False
-    for number, event in events:
-        kind = type_of(event)
-        told = plain(event.get("response"))
-        if isinstance(told, dict) and not ended:
-            response = {**response, **told}
-        if kind == "error":
-            notices.append(stream_error(event.get("error", event)))
-        ended = ended or kind in _LAST
-        items.take(event, (number,))
-    if flaws:
-        raise Misfit(flaws)
-    return _joined(response, items, notices, ended=ended)
+    return events, torn
 
 
-def _joined(
-    response: dict[str, Any], items: Items, notices: list[Notice], *, ended: bool
-) -> Joined:
-    output = plain(response.get("output"))
-    if not isinstance(output, list) or not output or not ended:
-        output = items.whole()
-    if not ended:
-        notices.append(no_end("response.completed"))
-    return Joined({"object": "response", **response, "output": output}, tuple(notices))
+def _losses(events: list[_Numbered], torn: list[int]) -> list[bool]:
+    """For each event whether something was lost before it: a torn event, or a number left out."""
+    lost = [False] * len(events)
+    for place, ((before, one), (after, other)) in enumerate(pairwise(events), 1):
+        first, second = one.get("sequence_number"), other.get("sequence_number")
+        if type(first) is int and type(second) is int:
+            lost[place] = second > first + 1
+        else:
+            lost[place] = bisect(torn, before) < bisect(torn, after)
+    return lost
+
+
+def split(chunks: Sequence[Any]) -> list[Sequence[Any]]:
+    """Cut where one response has ended and the next begins (see `toolflow.formats.base.Format`)."""
+    events = [(number, chunk) for number, chunk in enumerate(chunks) if isinstance(chunk, dict)]
+    cuts = [events[place][0] for place, ended in _starts(events) if ended]
+    return [chunks[a:b] for a, b in pairwise([0, *cuts, len(chunks)])]
+
+
+def _starts(events: list[_Numbered]) -> Iterator[tuple[int, bool]]:
+    """Where a response with another id begins, and whether the one before had ended."""
+    current, ended = None, False
+    for place, (_, event) in enumerate(events):
+        ended = ended or type_of(event) in _LAST
+        told = plain(event.get("response")) if event.get("type") == "response.created" else None
+        name = told.get("id") if isinstance(told, dict) else None
+        if isinstance(name, str):
+            if current is not None and name != current:
+                yield place, ended
+                ended = False
+            current = name
 
 
 def _from_last_start(events: list[_Numbered], notices: list[Notice]) -> list[_Numbered]:
     """The events of the last response: from where one with another id than before begins."""
-    start, current = 0, None
-    for place, (_, event) in enumerate(events):
-        if event.get("type") != "response.created":
-            continue
-        told = plain(event.get("response"))
-        name = told.get("id") if isinstance(told, dict) else None
-        if isinstance(name, str):
-            if current is not None and name != current:
-                start = place
-            current = name
+    start = max((place for place, _ in _starts(events)), default=0)
     if start:
         notices.append(second_start("event", events[start][0], start))
     return events[start:]

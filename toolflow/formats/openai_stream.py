@@ -9,6 +9,13 @@ from toolflow.formats.base import quoted, shown
 from toolflow.formats.plain import plain
 from toolflow.model import Notice
 
+LOST = "\x1a"
+"""Stands in the text of arguments where an event was lost: the character for what is not known.
+
+JSON allows it nowhere, so a text with it in it is told as broken, now and whenever the message is
+read again, though what is left of it might be an object.
+"""
+
 
 def torn_events(numbers: Sequence[int]) -> tuple[Notice, ...]:
     """The notice for events that are no JSON, as torn ones are not; none where there are none.

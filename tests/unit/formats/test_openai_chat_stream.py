@@ -5,7 +5,7 @@ import json
 import pytest
 
 from toolflow.errors import TurnError
-from toolflow.formats import detect, read_document, read_stream, read_turn, write_turn
+from toolflow.formats import detect, read_document, read_stream, read_turn, read_turns, write_turn
 from toolflow.formats.arguments import CUT_SHORT
 from toolflow.model import Outcome
 
@@ -307,6 +307,34 @@ def test_torn_events_and_errors_are_told():
     assert [call.id for call in turn.calls] == ["a"]
 
 
+def test_a_call_that_was_open_when_an_event_was_lost_does_not_run():
+    custom = {"index": 3, "id": "d", "custom": {"name": "sql", "input": "x"}}
+    turn = read_stream(
+        [
+            calling(piece(0, "a", "t", "{}"), piece(1, "b", "t", '{"x": 1'), piece(2, "c", "t")),
+            calling(custom),
+            "{",
+            calling(piece(1, arguments="}"), piece(2, arguments="{}"), piece(4, "e", "t", "{}")),
+            END,
+        ]
+    )
+
+    assert [notice.code for notice in turn.notices] == ["torn_event"]
+    assert [call.problem is None for call in turn.calls] == [True, False, False, False, True]
+    assert turn.calls[3].problem == CUT_SHORT
+    again = read_turn(turn.message)  # a custom tool's text alone does not show it
+    assert [call.problem is None for call in again.calls] == [True, False, False, True, True]
+
+
+def test_a_custom_tool_never_runs_with_a_text_that_may_be_cut():
+    custom = {"index": 0, "id": "a", "custom": {"name": "sql", "input": "delete from x"}}
+
+    for ended in (None, "length"):
+        turn = read_stream([calling(custom), chunk(ended=ended)])
+        assert turn.calls[0].problem == CUT_SHORT
+    assert read_stream([calling(custom), END]).calls[0].problem is None
+
+
 def test_a_stream_that_starts_again_is_read_from_its_last_start():
     def other(delta: dict, ended: str | None = None) -> dict:
         return {**chunk(delta, ended), "id": "d"}
@@ -323,6 +351,17 @@ def test_a_stream_that_starts_again_is_read_from_its_last_start():
 
     assert (turn.message["content"], [call.id for call in turn.calls]) == ("b", ["b"])
     assert [notice.code for notice in turn.notices] == ["second_start"]
+
+
+def test_streams_one_after_another_are_turns_one_after_another():
+    one = [chunk({"role": "assistant"}), calling(piece(0, "a", "t", "{}")), END]
+    two = [{**part, "id": "d"} for part in one]
+
+    turns = read_turns([*one, *two])
+
+    assert [[call.id for call in turn.calls] for turn in turns] == [["a"], ["a"]]
+    assert [turn.message_id for turn in turns] == ["c", "d"]
+    assert [notice.code for notice in read_stream([*one, *two]).notices] == ["more_messages"]
 
 
 def test_ids_that_differ_in_each_chunk_are_no_second_start():

@@ -53,6 +53,13 @@ def test_content_in_parts_and_thinking_beside_calls_are_mistrals():
     ) == ("openai-chat")
 
 
+def test_mistrals_thinking_in_a_history_hides_no_calls():
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    history = [{"role": "assistant", "content": [thinking]}, chat(block("abcDEF123"))]
+
+    assert [turn.calls[0].id for turn in read_turns(history)] == ["abcDEF123"]
+
+
 def test_parts_of_a_streamed_content_are_joined():
     def of(content: object, ended: str | None = None) -> dict:
         choice = {"index": 0, "delta": {"content": content}, "finish_reason": ended}

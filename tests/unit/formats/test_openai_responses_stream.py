@@ -5,7 +5,7 @@ import json
 import pytest
 
 from toolflow.errors import TurnError
-from toolflow.formats import read_document, read_stream, read_turn
+from toolflow.formats import read_document, read_stream, read_turn, read_turns
 from toolflow.formats.arguments import CUT_SHORT
 
 
@@ -182,14 +182,23 @@ def test_texts_reasoning_and_other_calls_are_put_together_too():
             "call_id": "c",
             "name": "sql",
             "input": "select 1",
+            "status": "in_progress",
         },
-        {"type": "shell_call", "id": "s", "call_id": "s", "action": {"commands": ["ls", "pwd"]}},
+        {
+            "type": "shell_call",
+            "id": "s",
+            "call_id": "s",
+            "action": {"commands": ["ls", "pwd"]},
+            "status": "in_progress",
+        },
         {
             "type": "apply_patch_call",
             "call_id": "p",
             "operation": {"path": "a", "diff": "+x"},
+            "status": "in_progress",
         },
     ]
+    assert [call.problem for call in turn.calls] == [CUT_SHORT] * 3  # nobody knows what is missing
 
 
 def test_an_item_id_that_is_another_in_each_event_is_overruled_by_the_index():
@@ -236,6 +245,16 @@ def test_another_response_in_the_stream_is_a_second_start():
     assert codes(read_stream([created(), created(), *FULL[1:]])) == []
 
 
+def test_streams_one_after_another_are_turns_one_after_another():
+    one = [created(), done(0, whole("a", "{}")), completed(whole("a", "{}"))]
+    two = [created("r2"), done(0, whole("b", "{}")), completed(whole("b", "{}"), name="r2")]
+
+    turns = read_turns([*numbered(*one), *numbered(*two)])
+
+    assert [(turn.message_id, turn.calls[0].id) for turn in turns] == [("r", "a"), ("r2", "b")]
+    assert all(turn.notices == () for turn in turns)
+
+
 @pytest.mark.parametrize(
     ("end", "expected"),
     [
@@ -259,6 +278,28 @@ def test_torn_events_are_left_out_and_told():
 
     assert codes(turn) == ["torn_event", "no_end"]
     assert turn.calls[0].args == {"x": 1}
+
+
+@pytest.mark.parametrize("torn", [True, False])
+def test_a_call_of_which_an_event_was_lost_does_not_run_unless_it_is_told_whole(torn):
+    events = numbered(
+        created(),
+        added(0, begun("a")),
+        arguments(0, '{"x": 1'),
+        arguments(0, "0"),
+        arguments(0, "}"),
+        done(0, whole("a", '{"x": 10}')),
+        completed(),
+    )
+    lossy = [*events[:3], *(["{"] if torn else []), *events[4:]]
+
+    cut = read_stream(lossy[:-2])
+    assert codes(cut) == ["torn_event" if torn else "missing_event", "no_end"]
+    assert "are not JSON" in str(cut.calls[0].problem)
+    assert read_turn(cut.message, format=cut.format).calls == cut.calls
+
+    told_whole = read_stream(lossy)
+    assert dict(told_whole.calls[0].args) == {"x": 10}
 
 
 @pytest.mark.parametrize(

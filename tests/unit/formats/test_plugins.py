@@ -70,11 +70,13 @@ FORMAT = Format(
 def install(tmp_path, monkeypatch):
     """Installs a package of one module with one entry point, as an installer would."""
     monkeypatch.syspath_prepend(str(tmp_path))
+    installed = []
 
     def install(package: str, name: str, code: str) -> Path:
         module = package.replace("-", "_")
         (tmp_path / f"{module}.py").write_text(code, encoding="utf-8")
-        monkeypatch.delitem(sys.modules, module, raising=False)
+        sys.modules.pop(module, None)
+        installed.append(module)
         info = tmp_path / f"{module}-1.5.dist-info"
         info.mkdir()
         metadata = f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.5\n"
@@ -86,6 +88,8 @@ def install(tmp_path, monkeypatch):
         return tmp_path
 
     yield install
+    for module in installed:
+        sys.modules.pop(module, None)
     plugins._found_on.cache_clear()
     plugins._loaded.cache_clear()
 
