@@ -31,7 +31,7 @@ def judge_echo(words: Sequence[Word], places: Places, report: Report) -> None:
     for word in words:
         if word.glob:
             report.read(word, places)
-        elif word.text is None and any(sign in word.raw for sign in "*?["):
+        elif word.pattern:
             report.reads_unknown(f"which files {word} stands for cannot be told")
 
 

@@ -46,7 +46,8 @@ class Word:
         raw: As written.
         text: What it stands for, or ``None`` where that is known at run time only.
         head: What is known of its beginning: all of it, where ``text`` is known.
-        glob: Whether it is a pattern of file names, and known but for that.
+        pattern: Whether a sign of a pattern of file names stands in it.
+        glob: Whether it is such a pattern, and known but for that.
         one: Whether it stands for exactly one word.
         plain: Whether no character of it is quoted or escaped.
     """
@@ -54,6 +55,7 @@ class Word:
     raw: str
     text: str | None
     head: str
+    pattern: bool = False
     glob: bool = False
     one: bool = True
     plain: bool = True
@@ -158,7 +160,8 @@ class _Scan:
         if self.head is None:
             return Word(raw, text, text, plain=self.plain)
         one = not (self.glob or self.several)
-        return Word(raw, None, self.head, self.glob and not self.unknown, one, self.plain)
+        glob = self.glob and not self.unknown
+        return Word(raw, None, self.head, self.glob, glob, one, self.plain)
 
     def _piece(self, sign: str) -> None:
         line, at = self.line, self.at

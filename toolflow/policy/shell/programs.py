@@ -18,7 +18,7 @@ _ADDRESS: Final = rf"(?:\d++(?:~\d++)?+|\$|/{_REGEX}/I?+)"
 _REACH: Final = rf"(?:{_ADDRESS}(?:\s*+,\s*+(?:{_ADDRESS}|[+~]\d++))?+\s*+)?+"
 _SUBSTITUTE: Final = rf"s/{_REGEX}/(?:[^/\\\n]|\\[^\n])*+/[gpiI\d]*+"
 # The same with other signs around: then without brackets and escapes.
-_OTHER_SIGNS: Final = r"s([|,#:@!%+])[\w .*^$=-]*+\1[\w .&/=-]*+\1[gpiI\d]*+"
+_OTHER_SIGNS: Final = r"s([|,#:@!%+])[\w .*^$=/-]*+\1[\w .&/=-]*+\1[gpiI\d]*+"
 _COMMAND: Final = rf"{_REACH}(?:!\s*+)?+(?:[pdqQ=lnNDPhHgGx{{}}]|{_SUBSTITUTE}|{_OTHER_SIGNS})"
 _SED: Final = re.compile(rf"[\s;]*+(?:{_COMMAND}(?=[\s;}}]|(?<=[{{}}])|\Z)[\s;]*+)*+", re.ASCII)
 _SED_OPTIONS: Final = allowed(

@@ -160,12 +160,27 @@ class Walk:
                     raise NotFollowedError("the here-document is not followed")
                 raise self.two_ways()
         redirects = tuple(self._redirect(child, words) for child in rest)
+        return self._redirect_last(body, redirects, tuple(words))
+
+    def _redirect_last(
+        self, body: Line, redirects: tuple[Redirect, ...], words: tuple[Word, ...]
+    ) -> Line:
+        """In ``a && b > c`` the redirection is of ``b``; the grammar hangs it on the whole."""
         if isinstance(body, Command):
             given = (*body.redirects, *redirects)
             return Command((*body.words, *words), body.assignments, given)
+        if isinstance(body, Chain):
+            *before, (operator, last) = body.rest
+            changed = (operator, self._redirect_last(last, redirects, words))
+            return Chain(body.first, (*before, changed))
+        if isinstance(body, Pipe):
+            *parts, last = body.parts
+            return Pipe((*parts, self._redirect_last(last, redirects, words)))
+        if isinstance(body, Not):
+            return Not(self._redirect_last(body.body, redirects, words))
         if words:
             raise self.two_ways()
-        return Block(((body, ""),), redirects=redirects)
+        return Block(body.parts, body.apart, (*body.redirects, *redirects))
 
     def _redirect(self, node: Node, words: list[Word]) -> Redirect:
         number, operator = "", ""
