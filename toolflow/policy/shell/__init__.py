@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from toolflow.errors import UsageError
-from toolflow.policy.shell.effects import ShellEffects
+from toolflow.policy.effects import ShellEffects
 from toolflow.policy.shell.grammar import MAX_LENGTH, line_of, require_grammar
 from toolflow.policy.shell.judge import judge
 from toolflow.policy.shell.lexer import NotFollowedError

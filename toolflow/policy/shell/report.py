@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from toolflow.policy.shell.effects import EVERYTHING, ONLY_READS, ShellEffects
+from toolflow.policy.effects import EVERYTHING, ONLY_READS, ShellEffects
 from toolflow.policy.shell.lexer import Word
 
 # The folders in which a command may run, as paths from where the line starts; an empty text is

@@ -105,7 +105,7 @@ class Walk:
         if kind == "list":
             return self._chain(node, depth)
         if kind == "negated_command":
-            sign, body = node.children
+            sign, body = self._parts(node, 2)
             self._take(sign)
             return Not(self.line(body, depth + 1))
         if kind in ("subshell", "compound_statement"):
@@ -147,10 +147,10 @@ class Walk:
 
     def _redirected(self, node: Node, depth: int) -> Line:
         """A statement with redirections; words after a redirection belong to its command."""
-        first, *rest = node.children
+        first, *rest = _children(node)
         if first.type in _REDIRECTS:
             more: list[Word] = []
-            made = [self._redirect(child, more) for child in node.children]
+            made = [self._redirect(child, more) for child in (first, *rest)]
             return Command(tuple(more), (), tuple(made))
         body = self.line(first, depth + 1)
         words: list[Word] = []
@@ -213,7 +213,7 @@ class Walk:
 
     def _pipe(self, node: Node, depth: int) -> Pipe:
         parts = []
-        for child in node.children:
+        for child in _children(node):
             if child.type in ("|", "|&"):
                 self._take(child)
                 self._feeds()
@@ -225,7 +225,7 @@ class Walk:
         """``a && b || c`` leans to the left in the tree; it is laid flat here."""
         joined: list[tuple[Node, Node]] = []
         while node.type == "list":
-            left, operator, right = node.children
+            left, operator, right = self._parts(node, 3)
             joined.append((operator, right))
             node = left
         first = self.line(node, depth + 1)
@@ -235,6 +235,13 @@ class Walk:
             self._feeds()
             rest.append((operator.type, self.line(right, depth + 1)))
         return Chain(first, tuple(rest))
+
+    def _parts(self, node: Node, count: int) -> list[Node]:
+        """The children of a node that has to have so many."""
+        parts = _children(node)
+        if len(parts) != count:
+            raise self.two_ways()
+        return parts
 
     def _word(self, node: Node) -> Word:
         word = self._take(node).word
@@ -260,6 +267,11 @@ class Walk:
     def _said(self, node: Node) -> str:
         text = self._text.encode()[node.start_byte : node.end_byte].decode()
         return shorten(text[:60])
+
+
+def _children(node: Node) -> list[Node]:
+    """The children of a node without remarks, which have no tokens."""
+    return [child for child in node.children if child.type != "comment"]
 
 
 def _byte_spans(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
