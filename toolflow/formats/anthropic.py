@@ -16,7 +16,7 @@ from toolflow.formats import anthropic_stream
 from toolflow.formats.anthropic_writer import ID_RULE, write
 from toolflow.formats.arguments import parse
 from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, quoted
-from toolflow.formats.history import Step, reviewed
+from toolflow.formats.history import Marks, read_messages
 from toolflow.formats.plain import plain, plain_fields
 from toolflow.formats.results import told
 from toolflow.model import Call, Image, Notice, Outcome, Turn
@@ -50,6 +50,7 @@ RESPONSE_FIELDS = frozenset(
 _BLOCK_FIELDS = frozenset({"type", "id", "name", "input"})
 _EMPTY_CALL = Call(0, "", "")
 _EMPTY_TURN = Turn("", (), NAME)
+_USE = "Use a message: an object with role and content."
 
 
 def _recognise(data: Any) -> bool:
@@ -78,24 +79,11 @@ def _type(block: Any) -> str:
 
 
 def _read(data: Any) -> list[Turn]:
-    flaws: list[Flaw] = []
-    turns = _read_list(data, flaws) if isinstance(data, list) else [read_message(data, (), flaws)]
-    if flaws:
-        raise Misfit(flaws)
-    return turns
+    return read_messages(data, read_message, _marks_of, use=_USE, one_message=True)
 
 
-def _read_list(items: list[Any], flaws: list[Flaw]) -> list[Turn]:
-    steps = [Step(None)]
-    for index, raw in enumerate(items):
-        item = plain(raw)
-        if not isinstance(item, dict):
-            flaws.append(flaw((index,), item, "Use a message: an object with role and content."))
-        elif item.get("role") == "assistant":
-            steps.append(Step(read_message(item, (index,), flaws)))
-        else:
-            steps[-1].after.append(_marks(item.get("content")))
-    return reviewed(steps, one_message=True)
+def _marks_of(item: dict[str, Any]) -> Marks | None:
+    return None if item.get("role") == "assistant" else _marks(item.get("content"))
 
 
 def _marks(content: Any) -> list[str | None]:

@@ -20,7 +20,7 @@ from toolflow.formats import bedrock_stream
 from toolflow.formats.arguments import parse
 from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw
 from toolflow.formats.bedrock_writer import DEPTH, ID_RULE, write
-from toolflow.formats.history import Step, reviewed
+from toolflow.formats.history import Marks, read_messages
 from toolflow.formats.plain import plain, plain_fields
 from toolflow.formats.results import told
 from toolflow.model import Call, Image, Notice, Outcome, Turn
@@ -78,24 +78,13 @@ def _is_block(block: Any) -> bool:
 
 
 def _read(data: Any) -> list[Turn]:
-    flaws: list[Flaw] = []
-    turns = _read_list(data, flaws) if isinstance(data, list) else [_read_one(data, (), flaws)]
-    if flaws:
-        raise Misfit(flaws)
-    return turns
+    return read_messages(data, _read_one, _marks_of, use=_USE, one_message=True)
 
 
-def _read_list(items: list[Any], flaws: list[Flaw]) -> list[Turn]:
-    steps = [Step(None)]
-    for index, raw in enumerate(items):
-        item = plain(raw)
-        if not isinstance(item, dict):
-            flaws.append(flaw((index,), item, _USE))
-        elif item.get("role") == "assistant" or "output" in item:
-            steps.append(Step(_read_one(item, (index,), flaws)))
-        else:
-            steps[-1].after.append([mark for mark, _ in _results(item)])
-    return reviewed(steps, one_message=True)
+def _marks_of(item: dict[str, Any]) -> Marks | None:
+    if item.get("role") == "assistant" or "output" in item:
+        return None
+    return [mark for mark, _ in _results(item)]
 
 
 def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:

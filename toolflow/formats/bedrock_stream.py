@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolflow.formats.base import Joined
-from toolflow.formats.streaming import Block, Oddities, as_object, place
+from toolflow.formats.streaming import Block, Oddities, as_object, cut_at_starts, join_events, place
 
 _EVENTS = (
     "messageStart",
@@ -31,24 +31,14 @@ def is_chunk(data: Any) -> bool:
 
 def split(chunks: Sequence[Any]) -> list[Sequence[Any]]:
     """Cut before each ``messageStart`` that follows an end."""
-    cuts, ended = [0], False
-    for number, chunk in enumerate(chunks):
-        if isinstance(chunk, dict) and "messageStart" in chunk and ended:
-            cuts.append(number)
-            ended = False
-        ended = ended or (isinstance(chunk, dict) and "messageStop" in chunk)
-    return [chunks[a:b] for a, b in zip(cuts, [*cuts[1:], len(chunks)], strict=True)]
+    return cut_at_starts(
+        chunks, lambda event: "messageStart" in event, lambda event: "messageStop" in event
+    )
 
 
 def join(chunks: Sequence[Any]) -> Joined:
     """Put the events of one stream together (see `toolflow.formats.base.Format`)."""
-    stream = _Stream()
-    for number, chunk in enumerate(chunks):
-        if not isinstance(chunk, dict):
-            stream.odd.torn_event(number)
-        elif not stream.take(chunk):
-            stream.odd.not_read(number, next(iter(chunk), ""))
-    return stream.joined()
+    return join_events(_Stream(), chunks, lambda event: next(iter(event), ""))
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from toolflow.formats import cohere_stream
 from toolflow.formats.arguments import NONE, parse
 from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw
 from toolflow.formats.cohere_writer import ID_RULE, write
-from toolflow.formats.history import Step, reviewed
+from toolflow.formats.history import Marks, read_messages
 from toolflow.formats.plain import plain, plain_fields
 from toolflow.formats.results import told
 from toolflow.model import Call, Notice, Outcome, Turn
@@ -71,26 +71,13 @@ def _text(value: Any) -> str:
 
 
 def _read(data: Any) -> list[Turn]:
-    flaws: list[Flaw] = []
-    turns = _read_list(data, flaws) if isinstance(data, list) else [_read_one(data, (), flaws)]
-    if flaws:
-        raise Misfit(flaws)
-    return turns
+    return read_messages(data, _read_one, _marks_of, use=_USE, one_message=False)
 
 
-def _read_list(items: list[Any], flaws: list[Flaw]) -> list[Turn]:
-    steps = [Step(None)]
-    for index, raw in enumerate(items):
-        item = plain(raw)
-        if not isinstance(item, dict):
-            flaws.append(flaw((index,), item, _USE))
-        elif _is_models(item):
-            steps.append(Step(_read_one(item, (index,), flaws)))
-        elif item.get("role") == "tool":
-            steps[-1].after.append([_text(item.get("tool_call_id"))])
-        else:
-            steps[-1].after.append([None])
-    return reviewed(steps, one_message=False)
+def _marks_of(item: dict[str, Any]) -> Marks | None:
+    if _is_models(item):
+        return None
+    return [_text(item.get("tool_call_id"))] if item.get("role") == "tool" else [None]
 
 
 def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolflow.formats.base import Joined
-from toolflow.formats.streaming import Block, Oddities, place
+from toolflow.formats.streaming import Block, Oddities, cut_at_starts, join_events, place
 
 _EVENTS = frozenset(
     {
@@ -43,25 +43,16 @@ def is_chunk(data: Any) -> bool:
 
 def split(chunks: Sequence[Any]) -> list[Sequence[Any]]:
     """Cut before each ``message-start`` that follows an end."""
-    cuts, ended = [0], False
-    for number, chunk in enumerate(chunks):
-        kind = chunk.get("type") if isinstance(chunk, dict) else None
-        if kind == "message-start" and ended:
-            cuts.append(number)
-            ended = False
-        ended = ended or kind == "message-end"
-    return [chunks[a:b] for a, b in zip(cuts, [*cuts[1:], len(chunks)], strict=True)]
+    return cut_at_starts(
+        chunks,
+        lambda event: event.get("type") == "message-start",
+        lambda event: event.get("type") == "message-end",
+    )
 
 
 def join(chunks: Sequence[Any]) -> Joined:
     """Put the events of one stream together (see `toolflow.formats.base.Format`)."""
-    stream = _Stream()
-    for number, chunk in enumerate(chunks):
-        if not isinstance(chunk, dict):
-            stream.odd.torn_event(number)
-        elif not stream.take(chunk):
-            stream.odd.not_read(number, chunk.get("type"))
-    return stream.joined()
+    return join_events(_Stream(), chunks, lambda event: event.get("type"))
 
 
 class _Stream:

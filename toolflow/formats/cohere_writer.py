@@ -15,7 +15,7 @@ from typing import Any
 from toolflow.formats.base import Messages
 from toolflow.formats.ids import ANY_TEXT
 from toolflow.formats.plain import plain
-from toolflow.formats.results import picture_label, result_text, shown_images
+from toolflow.formats.tool_messages import tool_messages
 from toolflow.model import Call, Outcome, Turn
 
 ID_RULE = ANY_TEXT
@@ -28,31 +28,8 @@ def write(
     turn: Turn, outcomes: Sequence[Outcome], ids: Sequence[str], texts: Sequence[str]
 ) -> Messages:
     """Write a turn (see `toolflow.formats.write_turn`)."""
-    results: list[Any] = [
-        {"role": "tool", "tool_call_id": call_id, "content": _content(outcome)}
-        for call_id, outcome in zip(ids, outcomes, strict=True)
-    ]
-    pictures: list[Any] = []
-    for call, call_id, outcome in zip(turn.calls, ids, outcomes, strict=True):
-        if outcome.images and (images := shown_images(outcome)):
-            label = picture_label(call_id, _valid_name(call.tool), len(images))
-            pictures.append({"type": "text", "text": label})
-            pictures += [_picture(image.media_type, image.data) for image in images]
-    if pictures:
-        results.append({"role": "user", "content": pictures})
-    results += [{"role": "user", "content": text} for text in texts]
+    results = tool_messages(turn, outcomes, ids, texts, _valid_name)
     return [_write_message(turn, ids)], results
-
-
-def _content(outcome: Outcome) -> str:
-    text = result_text(outcome)
-    if not text and outcome.images:
-        return "The picture follows after the results."
-    return text
-
-
-def _picture(media_type: str, data: str) -> dict[str, Any]:
-    return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}}
 
 
 def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:

@@ -7,12 +7,12 @@ a kind with a count, since one broken stream may hold thousands of events.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from toolflow.formats.arguments import parse_text
-from toolflow.formats.base import quoted
+from toolflow.formats.base import Joined, quoted
 from toolflow.model import Notice
 
 
@@ -164,3 +164,56 @@ def _events(numbers: Sequence[int]) -> str:
     return (
         f"{len(numbers)} events of the stream are left out (the first is event {first}): they are"
     )
+
+
+class Stream(Protocol):
+    """One message while its events come in."""
+
+    odd: Oddities
+
+    def take(self, event: dict[str, Any], /) -> bool:
+        """Take an event; tells whether it could be read."""
+
+    def joined(self) -> Joined:
+        """What came."""
+
+
+def join_events(
+    stream: Stream, chunks: Sequence[Any], kind_of: Callable[[dict[str, Any]], Any]
+) -> Joined:
+    """Give a stream its events, one by one, and tell what cannot be read.
+
+    Args:
+        stream: The stream.
+        chunks: The events of one stream.
+        kind_of: What an event is called when it is told.
+    """
+    for number, chunk in enumerate(chunks):
+        if not isinstance(chunk, dict):
+            stream.odd.torn_event(number)
+        elif not stream.take(chunk):
+            stream.odd.not_read(number, kind_of(chunk))
+    return stream.joined()
+
+
+def cut_at_starts(
+    chunks: Sequence[Any],
+    starts: Callable[[dict[str, Any]], bool],
+    ends: Callable[[dict[str, Any]], bool],
+) -> list[Sequence[Any]]:
+    """Cut a file of several streams: before each start that follows an end.
+
+    Args:
+        chunks: The events of all streams.
+        starts: Whether an event begins a message.
+        ends: Whether an event ends one.
+    """
+    cuts, ended = [0], False
+    for number, chunk in enumerate(chunks):
+        if not isinstance(chunk, dict):
+            continue
+        if ended and starts(chunk):
+            cuts.append(number)
+            ended = False
+        ended = ended or ends(chunk)
+    return [chunks[a:b] for a, b in zip(cuts, [*cuts[1:], len(chunks)], strict=True)]
