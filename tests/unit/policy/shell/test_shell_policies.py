@@ -193,3 +193,18 @@ def test_the_name_alone_is_no_condition() -> None:
     assert classify(policy, "bash", {"command": "ls"}).verdict.kind == "exclusive"
     with pytest.raises(PolicyError, match="not known"):
         load_policy(rules('  - {tool: bash, safe: "{{ shell_effect(args.command) }}"}'))
+
+
+def test_writers_whose_paths_are_known_may_be_declared_safe(tmp_path: Path) -> None:
+    effects = "shell_effects(args.command)"
+    policy = rules(
+        f'  - {{tool: bash, safe: "{{{{ {effects}.reads_only or not {effects}.unknown }}}}"}}'
+    )
+    kinds = {
+        line: classify(policy, "bash", {"command": line}, cwd=str(tmp_path)).verdict.kind
+        for line in ("touch a", "cat x > y", "git log", "ls", "make", "rm *", "sed -i p x")
+    }
+    assert kinds == {
+        "touch a": "safe", "cat x > y": "safe", "git log": "safe", "ls": "safe",
+        "make": "exclusive", "rm *": "exclusive", "sed -i p x": "exclusive",
+    }  # fmt: skip
