@@ -21,9 +21,11 @@ from conversations import (
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from toolflow import yamlio
 from toolflow.errors import TurnError, UsageError
 from toolflow.formats import FORMATS
 from toolflow.formats.doctor import examine
+from toolflow.formats.message_file import open_messages
 from toolflow.formats.repair import repair
 from toolflow.model import Notice
 
@@ -218,3 +220,39 @@ def told_well(notice: Notice, count: int) -> bool:
 def test_any_list_is_examined_or_refused(messages, form):
     with suppress(TurnError, UsageError):  # the latter: a format without conversations
         examine(messages, format=form)
+
+
+def in_a_file(maker: Maker, rows: Any, shape: str) -> bytes:
+    messages = conversation(maker, rows)
+    if shape == "lines":
+        return "".join(json.dumps(message) + "\n" for message in messages).encode()
+    if shape == "records":
+        return "".join(json.dumps({"messages": messages, "n": n}) + "\n" for n in "ab").encode()
+    if shape == "yaml":
+        return yamlio.dump({"messages": messages}).encode()
+    return json.dumps(messages, indent=1).encode()
+
+
+@pytest.mark.parametrize("shape", ["json", "lines", "records", "yaml"])
+@settings(max_examples=50)
+@given(makers, turns, st.data())
+def test_files_with_damage_are_mended_or_refused_in_plain_lines(shape, name, rows, data):
+    text = in_a_file(MAKERS[name], rows, shape)
+    for _ in range(data.draw(st.integers(0, 3))):
+        start = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(start, min(len(text), start + 40)))
+        text = text[:start] + data.draw(st.binary(max_size=3) | st.just(b"\n{}\n")) + text[end:]
+    try:
+        file = open_messages(text, source="f", format=MAKERS[name].form)
+        if file is None:
+            return
+        found = file.examined(whole=True)[1]
+        mended = file.repaired(whole=True)
+    except TurnError as error:
+        for problem in error.problems:
+            assert str(problem).isprintable()
+        return
+    assert all(str(each).isprintable() for each in (*found, *mended.changes, *mended.left))
+    assert {each.notice.code for each in mended.left} <= {"unreadable_arguments"}
+    again = open_messages(mended.text(), source="f", format=MAKERS[name].form)
+    assert again is None or again.repaired(whole=True).changes == []

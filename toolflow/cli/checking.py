@@ -10,14 +10,16 @@ import typer
 
 from toolflow.cli.console import Output, complain, say, say_data, tell
 from toolflow.cli.inputs import Input, look_at, turns_of
+from toolflow.cli.progress import bytes_read
 from toolflow.compiler import load_plan
 from toolflow.errors import DocumentError, PolicyError, Problem, TurnError, UsageError
 from toolflow.flow import load_flow
 from toolflow.formats import FORMATS
 from toolflow.formats.doctor import Report
-from toolflow.formats.message_file import Found, Mended, MessageFile, Shape, open_messages
+from toolflow.formats.message_file import Found, Mended, MessageFile, open_messages
 from toolflow.formats.session import open_session
 from toolflow.formats.session.doctor import examine_session
+from toolflow.formats.talks import Shape
 from toolflow.policy import load_policy
 from toolflow.policy.extras import missing_extras
 from toolflow.recording import load_recording
@@ -107,20 +109,22 @@ def _check(file: str, form: str | None, *, whole: bool) -> _Checked:
 def _check_log(given: Input, form: str | None, *, whole: bool) -> _Checked:
     if form not in FORMATS:
         try:
-            session = open_session(given.path, format=form)
+            name = open_session(given.path, format=form).format.name
         except TurnError:
             turns_of(given, form)  # messages that are no conversation
             return _Checked("message file")
-        if session.format.name not in _MESSAGES or (
-            session.format.name != "messages" and not _is_conversation(given)
-        ):
-            report = examine_session(session)
-            where = [str(n.line) if n.line is not None else "" for n in report.findings]
-            pairs = zip(report.findings, where, strict=True)
-            found = tuple(Found(notice, place, notice.line) for notice, place in pairs)
-            return _Checked("session log", reports=(report,), found=found)
+        if name not in _MESSAGES or (name != "messages" and not _is_conversation(given)):
+            return _check_session(given, name)
     wire = form if form in FORMATS else None
     return _check_messages(given, Path(given.path).read_bytes(), wire, whole=whole)
+
+
+def _check_session(given: Input, form: str) -> _Checked:
+    with bytes_read(given.path, Path(given.path).stat().st_size) as progress:
+        report = examine_session(open_session(given.path, format=form, progress=progress))
+    lines = [(notice, notice.line) for notice in report.findings]
+    found = [Found(notice, "" if line is None else str(line), line) for notice, line in lines]
+    return _Checked("session log", reports=(report,), found=tuple(found))
 
 
 def _is_conversation(given: Input) -> bool:
