@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 
-from shell_soup import Folder, sensible, soup
+from shell_soup import Folder, sensible, soup, with_options
 
 from toolflow.policy.shell import shell_effects
 
@@ -29,7 +29,7 @@ def main(lines: int = 200_000, seed: int = 1) -> int:
     with tempfile.TemporaryDirectory() as top:
         folder = Folder(Path(top))
         for number in range(lines):
-            line = (soup if number % 2 else sensible)(choice)
+            line = (soup, sensible, with_options)[number % 3](choice)
             start = time.perf_counter()
             effects = shell_effects(line)
             slowest = max(slowest, (time.perf_counter() - start, line))

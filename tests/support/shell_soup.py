@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 from pathlib import Path
+
+from toolflow.policy.shell.options import allowed
+from toolflow.policy.shell.readers import READERS
 
 # Pieces that read, pieces that make the file z, and what joins, hides or breaks them.
 PIECES = (
@@ -36,6 +40,26 @@ def sensible(choice: random.Random) -> str:
         parts += [choice.choice(PIECES[:20]), choice.choice(PIECES), choice.choice(["", " a"])]
         parts.append(choice.choice([";", "&&", "||", "|", "\n", "", " "]))
     return " ".join(parts[:-1])
+
+
+# Commands that are installed, and end by themselves.
+INSTALLED = sorted(name for name in READERS if shutil.which(name) and name not in ("sleep", "tail"))
+
+
+def with_options(choice: random.Random) -> str:
+    """A reading command with options of its allow-list, put together at random, and a file z."""
+    name = choice.choice(INSTALLED)
+    kinds = allowed(READERS[name].options).kinds
+    short = [option[1] for option in kinds if option[1] != "-"]
+    words = [name]
+    for _ in range(choice.randint(1, 3)):
+        option = choice.choice(list(kinds) or ["--"])
+        if option[1:2] == "-":
+            words.append(option + choice.choice(["", "=z", "=1"] if kinds.get(option) else [""]))
+        else:
+            words.append("-" + "".join(choice.choices(short, k=choice.randint(1, 3))))
+    words += choice.choice([["a"], ["a", "z"], ["1", "a", "z"], ["z", "a"], ["--", "a", "z"], []])
+    return " ".join(words)
 
 
 class Folder:
