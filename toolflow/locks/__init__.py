@@ -1,6 +1,7 @@
 """Lock stores: where the keys and resources of calls are waited for (spec 7)."""
 
-from toolflow.locks.keyed_lock import Hold, KeyedLock, acquire, current_lineage
+from toolflow.locks.blocks import Hold, current_lineage
+from toolflow.locks.keyed_lock import KeyedLock, acquire
 from toolflow.locks.memory import MemoryStore, default_store
 from toolflow.locks.protocol import Lease, LockRequest, LockStore, OnWait
 from toolflow.scheduler.lock_statistics import LockStatistics

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from toolflow.locks.keyed_lock import Holding, inside
+from toolflow.locks.blocks import Hold, Holding, inside
 from toolflow.model.batch import CallPlan
 from toolflow.model.event import Event
 from toolflow.model.turn import EMPTY
@@ -237,7 +237,7 @@ def current_context() -> Context | None:
     A task that a body left running after its call ended is outside (spec 6.11).
     """
     here = inside.get()
-    while isinstance(here, Holding):
+    while isinstance(here, Hold | Holding):
         here = here.outer
     return here if isinstance(here, Context) and here.alive else None
 

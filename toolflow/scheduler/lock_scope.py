@@ -99,6 +99,7 @@ class Scope:
         if ticket.place is not None:
             return ticket.place
         place = ticket.place = Place(ticket.request.keys(), {})
+        ticket.alone = None
         for key in place.keys:
             del self.lone[key]
         for node, value in self.entries(place.keys).items():

@@ -19,7 +19,7 @@ from toolflow.model.keys import TREE
 from toolflow.model.turn import EMPTY
 from toolflow.scheduler.lock_queues import Queues
 from toolflow.scheduler.lock_statistics import LockStatistics, obstacles, statistics_of
-from toolflow.scheduler.lock_ticket import LockRequest, Place, Ticket
+from toolflow.scheduler.lock_ticket import Asker, LockRequest, Place, Ticket
 
 
 class LockTable(Queues):
@@ -71,30 +71,44 @@ class LockTable(Queues):
             LockLostError: If it would wait for a holder that was given up. Nothing is queued.
             UsageError: If it needs more units than there are.
         """
-        self._number = number = self._number + 1
-        ticket = Ticket(number, request)
-        # Nearly always nobody else asks for these keys. This path is written out for speed.
-        owner, reads, writes, ancestors, uses, _, _ = request
-        held = self._owners.held
-        root = self._root
-        if not uses and not root.trees and owner not in held:
-            for ancestor in ancestors:
-                if ancestor in held:
-                    break
+        owner, reads, writes, _, uses, _, _ = request
+        ticket = None
+        if not uses:
+            if len(writes) == 1 and not reads:
+                ticket = self.take(owner, request, writes[0])
             else:
-                lone, nodes = root.lone, root.nodes
-                keys = reads + writes
-                for key in keys:
-                    if key in lone or key in nodes or key.endswith(TREE):
-                        break
-                else:
-                    for key in keys:
-                        lone[key] = ticket
-                    self._fence = ticket.fence = self._fence + 1
-                    ticket.granted = True
-                    held[owner] = ticket
-                    return ticket
-        self._queue(ticket, wait=wait)
+                ticket = self._take_all(owner, request, reads + writes)
+        if ticket is None:
+            self._number = number = self._number + 1
+            ticket = Ticket(number, owner, request)
+            self._queue(ticket, wait=wait)
+        return ticket
+
+    def take(self, owner: Hashable, asked: LockRequest | Asker, key: str) -> Ticket | None:
+        """Take one key exclusively if nobody else has anything to do with it.
+
+        Nearly every request ends here, so it is written out for speed. Whether an ancestor of the
+        owner holds anything need not be known: as long as no tree key is in use, an ancestor that
+        holds something that meets a key holds that very key.
+
+        Args:
+            owner: Who asks.
+            asked: What is asked for, or who can tell that.
+            key: The key.
+
+        Returns:
+            The ticket, granted and without a place; ``None`` where it takes more to tell, and then
+            nothing has happened.
+        """
+        root, held = self._root, self._owners.held
+        lone = root.lone
+        if key in lone or key in root.nodes or root.trees or owner in held or key[-3:] == TREE:
+            return None
+        self._number = number = self._number + 1
+        lone[key] = held[owner] = ticket = Ticket(number, owner, asked)
+        ticket.alone = key
+        ticket.granted = True
+        self._fence = ticket.fence = self._fence + 1
         return ticket
 
     def take_late(self) -> list[Ticket]:
@@ -111,16 +125,26 @@ class LockTable(Queues):
         Returns:
             The tickets of others that were granted (or failed) by that, by ascending number.
         """
+        alone = ticket.alone
+        if alone is not None:
+            ticket.alone = None
+            ticket.done = True
+            held, lone, owner = self._owners.held, self._root.lone, ticket.owner
+            if held[owner] is ticket:
+                del held[owner]
+            else:
+                self._owners.remove(ticket)
+            if type(alone) is str:
+                del lone[alone]
+            else:
+                for key in alone:
+                    lone.pop(key, None)  # it may be both read and written
+            return []
         if ticket.done or not ticket.granted:
             return []
         ticket.done = True
         self._owners.remove(ticket)
-        place = ticket.place
-        if place is None:
-            forget, request = self._root.lone.pop, ticket.request
-            for key in request.reads + request.writes:
-                forget(key, None)  # it may be both read and written
-            return []
+        place = ticket.standing()
         if place.inside:
             self._let_out(ticket)
         else:
@@ -186,6 +210,26 @@ class LockTable(Queues):
     def statistics(self) -> LockStatistics:
         """Who holds what, and who waits for whom, at this moment."""
         return statistics_of(self._live())
+
+    def _take_all(
+        self, owner: Hashable, request: LockRequest, keys: tuple[str, ...]
+    ) -> Ticket | None:
+        """Do what `take` does with any number of keys, some of them perhaps only read."""
+        root, held = self._root, self._owners.held
+        if root.trees or owner in held:
+            return None
+        lone, nodes = root.lone, root.nodes
+        for key in keys:
+            if key in lone or key in nodes or key[-3:] == TREE:
+                return None
+        self._number = number = self._number + 1
+        held[owner] = ticket = Ticket(number, owner, request)
+        for key in keys:
+            lone[key] = ticket
+        ticket.alone = keys
+        ticket.granted = True
+        self._fence = ticket.fence = self._fence + 1
+        return ticket
 
     def _live(self) -> Iterator[Ticket]:
         yield from self._owners.everybody()
