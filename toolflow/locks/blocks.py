@@ -80,9 +80,8 @@ class Hold:
         UsageError: If it is entered again before it was left.
     """
 
-    __slots__ = ("_around", "_asked", "_lease", "_store", "_timeout", "_token", "_twin", "outer")
+    __slots__ = ("_asked", "_lease", "_store", "_timeout", "_token", "_twin", "outer")
 
-    _around: Lineage
     _token: Token[Inside | None]
     _twin: Hold
     outer: Inside | None
@@ -96,12 +95,12 @@ class Hold:
     @property
     def request(self) -> LockRequest:
         """What is asked for, by this block and from where it was entered."""
-        return self._asked._replace(owner=self, ancestors=self._around)
+        return self._asked._replace(owner=self, ancestors=self._around())
 
     @property
     def lineage(self) -> Lineage:
         """See `Inside`."""
-        return (self, *self._around)
+        return (self, *self._around())
 
     def living(self, owners: Lineage) -> Lineage:
         """See `Inside`."""
@@ -115,8 +114,7 @@ class Hold:
     async def __aenter__(self) -> Lease:
         if self._lease is not None:
             return await self._again()
-        here = self.outer = inside.get()
-        self._around = () if here is None else here.living(here.lineage)
+        self.outer = inside.get()
         lease = self._lease = await self._wait()
         self._token = inside.set(self)
         return lease
@@ -138,6 +136,10 @@ class Hold:
         except ValueError:  # left in another context than it was entered in: nothing to reset
             pass
         del self._token  # which would keep the task's variables alive
+
+    def _around(self) -> Lineage:
+        here = self.outer
+        return () if here is None else here.living(here.lineage)
 
     async def _wait(self) -> Lease:
         self._lease, lease = _WAITS, _LEFT
@@ -187,13 +189,12 @@ class KeyHold(Hold):
     @property
     def request(self) -> LockRequest:
         """What is asked for, by this block and from where it was entered."""
-        return LockRequest(self, (), (self._key,), self._around, label=self._label)
+        return LockRequest(self, (), (self._key,), self._around(), label=self._label)
 
     async def __aenter__(self) -> Lease:
         if self._lease is not None:
             return await self._again()
-        here = self.outer = inside.get()
-        self._around = () if here is None else here.living(here.lineage)
+        self.outer = inside.get()
         lease = self._store.take(self, self._key)
         if lease is None:
             lease = await self._wait()

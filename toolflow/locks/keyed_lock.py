@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TypeGuard
 
 from toolflow.errors import UsageError
 from toolflow.locks.blocks import Hold, KeyHold
@@ -38,8 +39,12 @@ def acquire(
     Returns:
         A context manager for ``async with``, for one block at a time; each makes its own lease.
     """
-    request = LockRequest(None, _keys(reads), _keys(writes), (), uses, capacities, label)
-    return Hold(default_store() if store is None else store, request, timeout)
+    store = default_store() if store is None else store
+    written = _keys(writes)
+    if len(written) == 1 and timeout is None and not reads and not uses and _is_plain(store):
+        return KeyHold(store, written[0], label)
+    request = LockRequest(None, _keys(reads), written, (), uses, capacities, label)
+    return Hold(store, request, timeout)
 
 
 class KeyedLock:
@@ -90,6 +95,10 @@ class KeyedLock:
     def store(self) -> MemoryStore:
         """The store behind it, for its statistics."""
         return self._store
+
+
+def _is_plain(store: LockStore) -> TypeGuard[MemoryStore]:
+    return type(store) is MemoryStore  # a class made from it may do more on its way
 
 
 def _keys(keys: str | Iterable[str]) -> tuple[str, ...]:

@@ -107,13 +107,16 @@ class MemoryStore:
         table = self._table
         waiter: Waiter | None = None
         behind: tuple[str, ...] = ()
-        with self._mutex:
+        try:
+            self._enter()
             ticket = table.ask(request)
             ticket.since = monotonic()
             if not ticket.granted:
                 waiter = ticket.waiter = Waiter()
                 behind = table.obstacles(ticket) if on_wait is not None else ()
             late = table.take_late() if table.late else ()
+        finally:
+            self._leave()
         if late:
             self._wake(late)
         if waiter is not None:

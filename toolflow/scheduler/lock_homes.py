@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from toolflow.scheduler.lock_owners import Owners, suffices
+from toolflow.scheduler.lock_owners import suffices
 from toolflow.scheduler.lock_scope import Scope, inside
 from toolflow.scheduler.lock_ticket import Ticket
 
@@ -65,15 +65,14 @@ def lineage(ticket: Ticket) -> tuple[Hashable, ...]:
     return tuple(dict.fromkeys((ticket.owner, *ticket.request.ancestors)))
 
 
-def find_homes(ticket: Ticket, owners: Owners, root: Scope) -> Homes:
+def find_homes(ticket: Ticket, root: Scope) -> Homes:
     """Work out where a ticket queues.
 
     Args:
         ticket: A ticket with a place, in no queue.
-        owners: Who holds what.
         root: The queues of everybody.
     """
-    homes, place = Homes(), ticket.standing()
+    homes, place, owners = Homes(), ticket.standing(), root.owners
     kin = [owner for owner in (ticket.request.owner, *ticket.request.ancestors) if owner in owners]
     if not kin:
         if place.keys:
@@ -85,7 +84,7 @@ def find_homes(ticket: Ticket, owners: Owners, root: Scope) -> Homes:
         _home_of_key(homes, _open_to(ticket, kin, meeting), root, key, write=write)
     for name, units in place.units.items():
         holders = (held for owner in kin for held in owners.of(owner))
-        rest = _from_boxes(homes, _open_to(ticket, kin, holders), name, units)
+        rest = _from_boxes(homes, _open_to(ticket, kin, holders), root, name, units)
         if rest:
             homes.take(root, name, rest)
     return homes
@@ -125,22 +124,22 @@ def _home_of_key(
         root.seat(held)
         homes.kin.add(held)
         if suffices(held, key, write=write):
-            scope = inside(held)
+            scope = inside(held, root.owners)
             break
         nearer.append(held)
     standing = {node.scope for held in nearer for node in held.standing().entries}
-    for where in (scope, *map(inside, nearer)):
+    for where in (scope, *(inside(held, root.owners) for held in nearer)):
         homes.add(where, key, write=write, forced=where in standing)
 
 
-def _from_boxes(homes: Homes, kin: Iterator[Ticket], name: str, units: int) -> int:
+def _from_boxes(homes: Homes, kin: Iterator[Ticket], root: Scope, name: str, units: int) -> int:
     """Take units from what ancestors hold, innermost first; gives how many more are needed."""
     passed: list[Ticket] = []
     for held in kin:
         box = 0 if held.place is None else held.place.units.get(name, 0)
         if not box:
             continue
-        scope = inside(held)
+        scope = inside(held, root.owners)
         used = scope.resources[name].front if name in scope.resources else {}
         part = min(units, box - sum(used.get(other, 0) for other in passed))
         if part > 0:

@@ -26,8 +26,8 @@ class Queues:
     def __init__(self) -> None:
         self._number = 0
         self._fence = 0
-        self._root = Scope()
         self._owners = Owners()
+        self._root = Scope(self._owners)
         self._waiting: dict[Hashable, dict[Ticket, None]] = {}  # by owner
         self._below: dict[Hashable, dict[Ticket, None]] = {}  # the same, by owner and ancestors
         self._ready: list[Ticket] = []  # a heap
@@ -39,7 +39,7 @@ class Queues:
     def _stand(self, ticket: Ticket) -> None:
         """Put a ticket into the queues; one that is granted goes to the front of all of them."""
         place = ticket.standing()
-        homes = find_homes(ticket, self._owners, self._root)
+        homes = find_homes(ticket, self._root)
         for scope, keys in homes.keys.items():
             entries = scope.entries(keys)
             to_front = scope.entries(homes.forced[scope]) if scope in homes.forced else {}

@@ -100,12 +100,12 @@ class LockTable(Queues):
             The ticket, granted and without a place; ``None`` where it takes more to tell, and then
             nothing has happened.
         """
-        root, held = self._root, self._owners.held
+        root = self._root
         lone = root.lone
-        if key in lone or key in root.nodes or root.trees or owner in held or key[-3:] == TREE:
+        if key in lone or key in root.nodes or root.trees or key[-3:] == TREE:
             return None
         self._number = number = self._number + 1
-        lone[key] = held[owner] = ticket = Ticket(number, owner, asked)
+        lone[key] = ticket = Ticket(number, owner, asked)
         ticket.alone = key
         ticket.granted = True
         self._fence = ticket.fence = self._fence + 1
@@ -129,11 +129,7 @@ class LockTable(Queues):
         if alone is not None:
             ticket.alone = None
             ticket.done = True
-            held, lone, owner = self._owners.held, self._root.lone, ticket.owner
-            if held[owner] is ticket:
-                del held[owner]
-            else:
-                self._owners.remove(ticket)
+            lone = self._root.lone
             if type(alone) is str:
                 del lone[alone]
             else:
@@ -177,6 +173,9 @@ class LockTable(Queues):
         """
         if ticket.done or not ticket.granted:
             return []
+        if ticket.alone is not None:  # nobody has anything to do with it
+            ticket.owner = owner
+            return []
         self._owners.remove(ticket)
         ticket.owner = owner
         self._owners.add(ticket)
@@ -215,15 +214,15 @@ class LockTable(Queues):
         self, owner: Hashable, request: LockRequest, keys: tuple[str, ...]
     ) -> Ticket | None:
         """Do what `take` does with any number of keys, some of them perhaps only read."""
-        root, held = self._root, self._owners.held
-        if root.trees or owner in held:
+        root = self._root
+        if root.trees or not keys:
             return None
         lone, nodes = root.lone, root.nodes
         for key in keys:
             if key in lone or key in nodes or key[-3:] == TREE:
                 return None
         self._number = number = self._number + 1
-        held[owner] = ticket = Ticket(number, owner, request)
+        ticket = Ticket(number, owner, request)
         for key in keys:
             lone[key] = ticket
         ticket.alone = keys
@@ -232,12 +231,14 @@ class LockTable(Queues):
         return ticket
 
     def _live(self) -> Iterator[Ticket]:
+        yield from dict.fromkeys(self._root.lone.values())
         yield from self._owners.everybody()
         for tickets in self._waiting.values():
             yield from tickets
 
     def _queue(self, ticket: Ticket, *, wait: bool) -> None:
         ticket.place = Place(ticket.request.keys(), ticket.request.units())
+        self._root.seat_meeting(ticket.place.keys)
         self._stand(ticket)
         error = None
         if not ticket.place.pending:
