@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from toolflow.cli import checking, importing, planning, rendering, replaying, running
+from toolflow.cli import checking, importing, locking, planning, rendering, replaying, running
 from toolflow.cli.console import complain
 from toolflow.errors import DivergenceError, InternalError, ToolflowError
 
@@ -38,6 +38,7 @@ app.command("replay")(replaying.replay)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)
 app.command("check")(checking.check)
+app.command("locks")(locking.locks)
 
 
 @app.callback(invoke_without_command=True)

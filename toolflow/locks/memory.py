@@ -15,6 +15,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from time import monotonic
 from typing import cast
 
@@ -148,7 +149,7 @@ class MemoryStore:
     def statistics(self) -> LockStatistics:
         """Who holds what, and who waits for whom, at this moment."""
         with self._mutex:
-            return self._table.statistics()
+            return replace(self._table.statistics(), at=monotonic())
 
     async def _wait(
         self, ticket: Ticket, waiter: Waiter, behind: tuple[str, ...], on_wait: OnWait | None

@@ -24,6 +24,7 @@ class Stand:
         fence: The lease's fencing number; 0 while it waits.
         since: When it was granted, or else queued, by the store's clock; 0.0 without a clock.
         stopped: ``False`` if its end was reported while it never stopped.
+        process: The id of the process that it is in; 0 where the store has only one.
     """
 
     owner: Hashable
@@ -33,6 +34,7 @@ class Stand:
     fence: int = 0
     since: float = 0.0
     stopped: bool = True
+    process: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +75,13 @@ class LockStatistics:
         keys: Every key in use, sorted.
         resources: Every resource in use, sorted.
         waits: Everybody who waits, in the order of asking.
+        at: The moment, by the store's clock; 0.0 without a clock.
     """
 
     keys: Mapping[str, QueueStatistics] = field(default_factory=dict)
     resources: Mapping[str, QueueStatistics] = field(default_factory=dict)
     waits: tuple[Wait, ...] = ()
+    at: float = 0.0
 
 
 def obstacles(ticket: Ticket) -> tuple[str, ...]:
