@@ -10,13 +10,13 @@ from typing import Any, Literal
 
 from toolflow import yamlio
 from toolflow.compiler import Plan, compile_plan, load_plan
-from toolflow.errors import DocumentError, TurnError, UsageError
+from toolflow.errors import TurnError, UsageError
 from toolflow.formats import read_document
-from toolflow.formats.session import read_session
-from toolflow.model.recording import RecordedTurn, Recording
+from toolflow.model.recording import RecordedTurn
 from toolflow.model.turn import Turn
 from toolflow.policy import Policy, load_policy
 from toolflow.recording import load_recording
+from toolflow.recording.importing import open_log
 
 Kind = Literal["flow", "policy", "recording", "plan", "turns", "log"]
 _BY_FIELD: tuple[tuple[str, Kind], ...] = (
@@ -83,32 +83,13 @@ def turns_of(given: Input, form: str | None) -> list[RecordedTurn]:
     if given.kind == "recording":
         return list(load_recording(given.path).turns)
     if given.kind == "log":
-        return list(recording_of_log(given.path, form).turns)
+        return list(open_log(given.path, format=form).turns)
     if given.kind != "turns":
         raise UsageError(
             f"{given.path}: this is a {given.kind}. Name a turn, a log or a recording."
         )
     turns = read_document(given.text, source=given.path, format=form)
     return [RecordedTurn(turn, (None,) * len(turn.calls)) for turn in turns]
-
-
-def recording_of_log(path: str, form: str | None) -> Recording:
-    """A session log as a recording; a ``.jsonl`` file that is no log is read as messages.
-
-    Raises:
-        TurnError: If it is neither.
-    """
-    try:
-        return read_session(path, format=form)
-    except TurnError as error:
-        if form is not None or any(p.code != "unknown_format" for p in error.problems):
-            raise
-        try:
-            turns = read_document(Path(path).read_text("utf-8"), source=path)
-        except (DocumentError, UnicodeDecodeError):
-            raise error from None
-        recorded = (RecordedTurn(turn, (None,) * len(turn.calls)) for turn in turns)
-        return Recording(tuple(recorded), source={"format": "messages", "path": path})
 
 
 def chosen(turns: list[RecordedTurn], wanted: str | None) -> list[RecordedTurn]:

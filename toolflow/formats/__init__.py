@@ -5,6 +5,7 @@ from toolflow.formats.document import read_document
 from toolflow.formats.registry import (
     FORMATS,
     detect,
+    read_stream,
     read_turn,
     read_turns,
     write_turn,
@@ -16,6 +17,7 @@ __all__ = [
     "Format",
     "detect",
     "read_document",
+    "read_stream",
     "read_turn",
     "read_turns",
     "write_turn",

@@ -8,12 +8,12 @@ share (arguments, ids, the order of results) are functions in modules of their o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolflow.errors import Problem
-from toolflow.model import Outcome, Turn
+from toolflow.model import Notice, Outcome, Turn
 
 Path = tuple[str | int, ...]
 Where = Callable[[Path, str], Problem]
@@ -61,6 +61,39 @@ class IdRule:
 
 
 @dataclass(frozen=True, slots=True)
+class Joined:
+    """The chunks of one stream, put together (spec 3.1).
+
+    Attributes:
+        response: The message or the whole response as the provider would have sent it at once:
+            what `Format.read` takes.
+        notices: What was odd about the stream: an end that is missing, a second start.
+    """
+
+    response: Any
+    notices: tuple[Notice, ...] = ()
+
+
+def no_chunk(data: Any) -> bool:  # noqa: ARG001  # the shape that `Format.is_chunk` has
+    """For formats without streams: nothing is a chunk."""
+    return False
+
+
+class Answer(NamedTuple):
+    """A result that stands in a list of messages.
+
+    Attributes:
+        call_id: The id of its call, as the reader of the format names it.
+        outcome: What it tells.
+        place: The index of its message in the list.
+    """
+
+    call_id: str
+    outcome: Outcome
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """One wire format.
 
@@ -73,6 +106,13 @@ class Format:
         write: The messages of a turn and its outcomes, given the ids to write and texts that
             follow the results.
         id_rule: Which call ids the provider takes.
+        is_chunk: Whether a JSON-like value is one chunk of a stream of this format. Positive
+            evidence only; a whole message or response is none.
+        join: Puts the chunks of one stream together. Raises `Misfit`, with paths that begin with
+            the index of the chunk. ``None`` for formats without streams.
+        steps: A conversation in its order: each assistant message as a turn, with calls or
+            without, and each result as an `Answer`. Skips what is neither. Raises `Misfit`.
+            ``None`` for formats that know no conversations.
     """
 
     name: str
@@ -81,6 +121,9 @@ class Format:
     read: Callable[[Any], list[Turn]]
     write: Callable[[Turn, Sequence[Outcome], Sequence[str], Sequence[str]], Messages]
     id_rule: IdRule
+    is_chunk: Callable[[Any], bool] = no_chunk
+    join: Callable[[Sequence[Any]], Joined] | None = None
+    steps: Callable[[Sequence[Any]], Iterator[Turn | Answer]] | None = None
 
 
 def dotted(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Turns from the text of a file: JSON, YAML or JSON lines (spec 3.1).
+"""Turns from the text of a file: JSON, YAML, JSON lines or server-sent events (spec 3.1).
 
 JSON is tried first: it is fast, and provider messages are JSON. Text of several lines that are
 each a JSON value is JSON lines. All else is YAML, of which JSON with a mistake is a part, so that
@@ -14,6 +14,7 @@ from typing import Any
 
 from toolflow import yamlio
 from toolflow.errors import DocumentError, Problem, TurnError
+from toolflow.formats import sse
 from toolflow.formats.base import Path, Where
 from toolflow.formats.registry import named, numbered, read_all
 from toolflow.model import Turn
@@ -43,6 +44,9 @@ def read_document(
         UsageError: If there is no format of that name.
     """
     whole = _decoded(text, source)
+    if sse.is_sse(whole[:64].encode("utf-8", "replace")):
+        chunks = sse.parse(whole.encode("utf-8", "surrogatepass"))
+        return _turns(chunks, source, format, lambda: _event_problem(source))
     value = _json(whole)
     if value is not _NOT_JSON:
         return _turns(value, source, format, lambda: yamlio.load(whole, source=source).problem)
@@ -104,6 +108,11 @@ def _line_problem(lines: list[tuple[int, str]], source: str) -> Where:
         return Problem(message, source, lines[index][0] if isinstance(index, int) else None)
 
     return where
+
+
+def _event_problem(source: str) -> Where:
+    """Problems in a stream: the path, which begins with the event's place, is in the message."""
+    return lambda _, message: Problem(message, source)
 
 
 def _turns(

@@ -6,13 +6,13 @@ detection: a format whose marks are more telling stands before one that it could
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from toolflow.errors import Problem, TurnError, UsageError
-from toolflow.formats import anthropic, calls, openai_chat
+from toolflow.formats import anthropic, calls, openai_chat, sse
 from toolflow.formats.base import Format, Misfit, Path, Where, quoted, shown
 from toolflow.formats.ids import SURROGATE, valid_ids
 from toolflow.formats.plain import plain
@@ -23,6 +23,7 @@ _IN_ORDER = (calls.FORMAT, anthropic.FORMAT, openai_chat.FORMAT)
 
 FORMATS: Mapping[str, Format] = MappingProxyType({form.name: form for form in _IN_ORDER})
 """Every wire format by its name, in the order of detection."""
+_CHUNKS_LOOKED_AT = 8
 
 
 def detect(data: Any) -> str:
@@ -134,15 +135,66 @@ def read_all(data: Any, name: str | None, where: Where | None) -> list[Turn]:
     above: Path = ()
     if isinstance(whole, dict) and _is_request(whole):
         above, whole = ("messages",), plain(whole["messages"])
-    form = find_format(whole, name)
+    streamed = _stream_format(whole, name)
+    form = streamed or find_format(whole, name)
     try:
-        return form.read(whole)
+        return form.read(whole) if streamed is None else [_joined(form, whole)]
     except Misfit as misfit:
         make = where or (lambda _, message: Problem(message, f"<{form.name}>"))
         problems = [make((*above, *flaw.path), flaw.message) for flaw in misfit.flaws]
     except RecursionError:
         problems = [Problem("The message is nested too deeply.", f"<{form.name}>")]
     raise TurnError(sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
+
+
+def read_stream(
+    chunks: Iterable[Any],
+    *,
+    format: str | None = None,  # noqa: A002  # the option's name everywhere
+    turn_id: str = "turn-1",
+) -> Turn:
+    """Read the turn of a streamed response (spec 3.1).
+
+    Args:
+        chunks: The chunks in the order in which they came, as JSON-like values, as objects of a
+            provider's SDK, or as the text of server-sent events, in pieces or lines.
+        format: The name of its format; detected from the first chunks where it is not given.
+        turn_id: The name that the turn gets.
+
+    Returns:
+        The turn; its ``message`` is what the provider would have sent at once.
+
+    Raises:
+        TurnError: If the format cannot be told, or a chunk does not have its shape.
+        UsageError: If there is no format of that name, or the format has no streams.
+    """
+    whole = list(chunks)
+    if whole and all(isinstance(chunk, str | bytes) for chunk in whole):
+        whole = sse.parse(sse.joined(whole))
+    if format is not None and format_named(format).join is None:
+        streaming = ", ".join(sorted(name for name, form in FORMATS.items() if form.join))
+        raise UsageError(f"format {quoted(format)} has no streams. Use one of {streaming}.")
+    if not whole:
+        raise TurnError(Problem("The stream has no chunks. Give at least one.", "<stream>"))
+    turns = read_all([plain(chunk) for chunk in whole], format, where=None)
+    return named(turns[-1], turn_id)
+
+
+def _stream_format(data: Any, name: str | None) -> Format | None:
+    """The format of whose chunks the data is a list, or ``None`` where it is no stream."""
+    items = data if isinstance(data, list) else [data]
+    head = [plain(item) for item in items[:_CHUNKS_LOOKED_AT]]
+    for form in FORMATS.values() if name is None else (format_named(name),):
+        if form.join is not None and any(map(form.is_chunk, head)):
+            return form
+    return None
+
+
+def _joined(form: Format, data: Any) -> Turn:
+    assert form.join is not None
+    joined = form.join([plain(item) for item in data] if isinstance(data, list) else [data])
+    turn = form.read(joined.response)[-1]
+    return replace(turn, notices=(*joined.notices, *turn.notices)) if joined.notices else turn
 
 
 def _is_request(data: dict[str, Any]) -> bool:

@@ -109,6 +109,11 @@ class Run:
 
     # ---- for the parts of the run ----
 
+    @property
+    def over(self) -> bool:
+        """Whether the end of the run is decided: nothing starts any more."""
+        return bool(self._ended)
+
     def now(self) -> float:
         """Seconds since the run began."""
         return self.clock() - self._begun
@@ -206,10 +211,14 @@ class Run:
             return
         self._pumping = True
         try:
-            self.live.look()
-            while decisions := self.scheduler.take():
-                for decision in decisions:
-                    self._carry_out(decision)
+            if self.tools.version != self.live.version:
+                self.live.look()
+            while self.scheduler.decided:
+                for decision in self.scheduler.take():
+                    if decision.kind == "start":
+                        self.workers.add(decision.call)
+                    else:
+                        self._carry_out(decision)
         except BaseException as error:  # noqa: BLE001  # told when the run has ended
             self._pumping = False
             if self._error is not None:
@@ -234,9 +243,7 @@ class Run:
 
     def _carry_out(self, decision: Decision) -> None:
         kind, index = decision.kind, decision.call
-        if kind == "start":
-            self.workers.add(index)
-        elif kind == "settle":
+        if kind == "settle":
             cause = self.scheduler.calls[decision.cause] if decision.cause >= 0 else None
             self.asking.forget(index)
             self.settle(index, self._settled(index, decision.status, cause))

@@ -58,7 +58,7 @@ class Scheduler(Walk):
 
     def take(self) -> list[Decision]:
         """The decisions since the last call, in the order in which they are to be carried out."""
-        decisions, self._decisions = self._decisions, []
+        decisions, self.decided = self.decided, []
         return decisions
 
     @property
@@ -101,6 +101,7 @@ class Scheduler(Walk):
             call: The call as it is now, where the hook changed it.
             ask_again: Whether it needs a (new) answer now (spec 8.4).
         """
+        self._calm = False
         self._busy -= 1
         self.phase[index] = WAITING
         if call is not None:
@@ -118,6 +119,7 @@ class Scheduler(Walk):
             index: The call; it has not started.
             hooked: Whether its after-hook is to see it.
         """
+        self._calm = False
         phase = self.phase[index]
         if phase in {PREPARING, ACQUIRING}:
             self._busy -= 1
@@ -135,6 +137,7 @@ class Scheduler(Walk):
         """
         if index not in self._asked:
             return
+        self._calm = False
         self._asked.discard(index)
         if approved:
             self._approved.add(index)
@@ -155,6 +158,7 @@ class Scheduler(Walk):
         phase = self.phase[index]
         if phase not in {WAITING, PREPARING, READY, ACQUIRING}:
             return
+        self._calm = False
         self._replace(index, call)
         if index == self.stop_point:
             self.stop_point = -1  # the cursor looks at it again
@@ -180,6 +184,7 @@ class Scheduler(Walk):
 
     def gave_up(self, index: int) -> None:
         """A call gave up its place in the queues; it counts as not started."""
+        self._calm = False
         self._busy -= 1
         self._starts.give_back(index)
         self.phase[index] = WAITING
@@ -190,6 +195,7 @@ class Scheduler(Walk):
 
     def reported(self, index: int, *, failed: bool = True) -> None:
         """The outcome of a running call is known while its body goes on (spec 6.7)."""
+        self._calm = False
         self._busy -= 1
         self._lingering.add(index)
         self._known(index, failed=failed)
@@ -202,6 +208,8 @@ class Scheduler(Walk):
             index: The call.
             failed: Whether its outcome is anything but a success.
         """
+        if self._calm and not failed and self._plain[index] and self._pass_on(index):
+            return
         self._starts.give_back(index)
         self._free(index)
         if index in self._lingering:
@@ -220,6 +228,7 @@ class Scheduler(Walk):
         Not so where the call is not to run again, for the run was aborted or an earlier call with
         ``on_error: stop`` failed meanwhile.
         """
+        self._calm = False
         self._busy -= 1
         self._starts.give_back(index)
         self.phase[index] = WAITING
@@ -254,6 +263,7 @@ class Scheduler(Walk):
 
     def halt(self) -> None:
         """Stop at the next place: what runs finishes, nothing starts, then the run pauses."""
+        self._calm = False
         if not (self._halting or self._aborted or self._ended):
             self._halting = self._shut = True
             self._cancel(ACQUIRING)
@@ -264,6 +274,7 @@ class Scheduler(Walk):
         if self._aborted or self._ended:
             return
         self._aborted = self._shut = True
+        self._calm = False
         self._asked.clear()
         self._cancel(PREPARING, ACQUIRING, RUNNING, HOOKING)
         for index, phase in enumerate(self.phase):
@@ -273,6 +284,7 @@ class Scheduler(Walk):
 
     def fail(self) -> None:
         """The driver is broken: nothing starts, what runs finishes, nothing is made up."""
+        self._calm = False
         self._broken = self._shut = True
         self._cancel(PREPARING, ACQUIRING)
         self._step()

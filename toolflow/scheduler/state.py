@@ -59,7 +59,7 @@ class State:
         self._exclusive = [call.verdict.kind == "exclusive" for call in self.calls]
         self._waits = Waits(plan, self.calls)
         self._starts = StartQueue(self.calls, plan.limits)
-        self._decisions: list[Decision] = []
+        self.decided: list[Decision] = []  # what `take` gives
         self._low = 0  # every call before this one is done
         self._cursor = 0  # the next call to prepare
         self._holds: set[int] = set()  # calls with `stop: after` behind which nothing starts
@@ -75,6 +75,8 @@ class State:
         self._skip_after = len(self.calls)  # calls behind this one are skipped
         self._halting = self._aborted = self._broken = self._ended = False
         self._shut = False  # halting, aborted or broken: nothing starts
+        # As long as nothing but starts and stops of calls is told, plain calls have a short way.
+        self._calm = not (hooks or asking or prepared or self._approvals_first)
         self._plain = [self._is_plain(call) for call in self.calls]
         self._restore(settled or {}, frozenset(failed))
         self._open.update(prepared)
@@ -270,4 +272,4 @@ class State:
                 self._say("cancel", index)
 
     def _say(self, kind: DecisionKind, call: int = -1, status: str = "", cause: int = -1) -> None:
-        self._decisions.append(Decision(kind, call, status, cause))
+        self.decided.append(Decision(kind, call, status, cause))

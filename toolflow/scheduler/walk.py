@@ -15,6 +15,7 @@ from toolflow.scheduler.decisions import (
     READY,
     WAITING,
     DecisionKind,
+    start,
 )
 from toolflow.scheduler.state import State
 
@@ -40,6 +41,31 @@ class Walk(State):
             more = (self._stuck and self._give_up_waiting()) or self._low_settled()
         if not self._busy:
             self._check_end()
+
+    def _pass_on(self, index: int) -> bool:
+        """Give the permit of a plain call that succeeded straight to the next plain call.
+
+        The same as the facts' long way would do, where nothing but permits keeps calls waiting.
+
+        Returns:
+            Whether that was so; if not, nothing has changed.
+        """
+        cursor, phase = self._cursor, self.phase
+        if cursor == len(phase) or not self._plain[cursor] or phase[cursor] != WAITING:
+            return False
+        if self._holds or self._split or self.stop_point >= 0:
+            return False
+        if self._starts.queued or self._waits.any:
+            return False
+        phase[index] = DONE
+        phase[cursor] = ACQUIRING
+        self._open.discard(index)
+        self._open.add(cursor)
+        self._cursor = cursor + 1
+        self.decided.append(start(cursor))
+        while phase[self._low] == DONE:  # the call that was started is not
+            self._low += 1
+        return True
 
     def _low_settled(self) -> bool:
         """Whether the earliest call that is not done settled during this step."""
@@ -122,7 +148,7 @@ class Walk(State):
             self._starts.permits -= 1
             self.phase[index] = ACQUIRING
             self._busy += 1
-            self._say("start", index)
+            self.decided.append(start(index))
 
     def _may_prepare(self) -> bool:
         if self._shut or self.stop_point >= 0 or self._late:
