@@ -156,8 +156,10 @@ def count_together(
     root = counters(folder)
     chance, begun = random.Random(seed), time.monotonic()
     logs = [folder / f"log-{number}" for number in range(processes)]
+    sizes: dict[int, int] = {}
 
     def start(number: int) -> subprocess.Popen[bytes]:
+        sizes[number] = _size(logs[number])
         left = times - sum(line["kind"] == "done" for line in _lines(logs[number]))
         words = [folder / "locks.db", root, logs[number], chance.randrange(10**9), left]
         return subprocess.Popen([sys.executable, __file__, *map(str, words)])
@@ -168,7 +170,11 @@ def count_together(
         victim = _wait(running, kill_every)
         if victim is None or not running:
             continue
-        number = chance.choice(sorted(running))
+        # One that is still starting up is left alone: else none would ever get anywhere.
+        working = [number for number in sorted(running) if _size(logs[number]) > sizes[number]]
+        if not working:
+            continue
+        number = chance.choice(working)
         running[number].send_signal(signal.SIGKILL)
         running[number].wait()
         found.killed += 1
@@ -216,6 +222,10 @@ def add_up(root: Path, logs: list[Path], found: Counted | None = None) -> Counte
         found.leases += len(grants)
         found.fences |= {fence for fence, _ in grants}
     return found
+
+
+def _size(log: Path) -> int:
+    return log.stat().st_size if log.exists() else 0
 
 
 def _lines(log: Path) -> Iterator[dict[str, Any]]:
