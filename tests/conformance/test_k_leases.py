@@ -144,6 +144,29 @@ def test_a_parent_that_holds_a_key_hands_it_on_when_a_child_keeps_it_for_the_run
     assert when_free(run, house, partial(engine.run, message), "k") == [9]
 
 
+def test_of_two_keys_that_are_kept_for_the_run_one_may_be_inside_a_parent_and_one_not(run):
+    both = ["key:k", "key:{{ args.key }}"]
+    house = House(
+        {
+            "version": 1,
+            "rules": [
+                {"tool": "spawn", "safe": True, "writes": ["key:k"]},
+                {"tool": "by_run", "safe": True, "writes": both, "hold": "run"},
+                {"tool": "by_call", "safe": True, "writes": ["key:{{ args.key }}"]},
+            ],
+        }
+    )
+    house.turns["a"] = [[("by_run", 1, "l")], [("read", 4)]]
+    house.turns["b"] = [[("read", 2)], [("by_call", 1, "l"), ("by_call", 1, "k")]]
+    engine, tools = house.engine()
+    tools.toolbox.tool(tools.toolbox.get("spawn").body, name="around", safe=True, writes=[])
+    result = run(partial(engine.run, turn("spawn", "around")))
+    assert statuses(result) == ["ok", "ok"]
+    assert [outcome.value for outcome in result.outcomes] == [[["ok"]] * 2, [["ok"], ["ok"] * 2]]
+    # The other parent's key is free for its cousins at once, the one that it holds at its end.
+    assert spans(house.nested[-1]) == [(0, 1), (3, 4)]
+
+
 def test_a_task_that_outlives_the_run_around_it_keeps_nothing_for_it(run):
     house = House()
     engine, tools = house.engine()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from locks import check_empty, check_whole
 
@@ -81,7 +81,7 @@ class World:
         self.works: dict[str, Work] = {}
         self.active: set[str] = set()
         self.kept: dict[str, list[str]] = {}  # calls that have ended, by the run that keeps on
-        self.statuses: list[str | None] = []
+        self.statuses: list[str] = []
         self.engines = [
             Engine(self._tools(number), policy=POLICY, locks=self.store)
             for number in range(engines)
@@ -109,7 +109,11 @@ class World:
         )
         result = await engine.run(Turn(path, calls))
         self.kept.pop(path, None)
-        self.statuses += [None if one is None else one.status for one in result.outcomes]
+        for outcome in result.outcomes:
+            assert outcome is not None
+            self.statuses.append(
+                outcome.status if outcome.status != "failed" else str(outcome.error)
+            )
 
     async def _body(self, engine: Engine, path: str) -> None:
         work = self.works[path]
@@ -155,7 +159,7 @@ def _meet(one: Work, other: Work) -> bool:
     )
 
 
-def play(programs: list[list[list[Work]]], backend: Any) -> list[str | None]:
+def play(programs: list[list[list[Work]]], backend: Any) -> list[str]:
     """Run programs side by side: each an engine with its turns, one after the other."""
     world = World(len(programs))
 
@@ -183,6 +187,26 @@ def test_flat_turns_of_several_engines_never_meet_and_all_of_them_end_well(progr
     assert set(play(programs, backend)) <= {"ok"}
 
 
+def does(
+    *writes: str, units: int = 0, hold: str = "call", turns: tuple[list[Work], ...] = ()
+) -> Work:
+    return Work(frozenset(), frozenset(writes), units, hold, 0, list(turns))
+
+
+# Two holders of units wait for each other's, and each of them alone would be no hindrance.
+UNITS = [
+    [[does(turns=([does(units=1, turns=([does("b")],)), does("b", units=1)],))]],
+    [[does(units=3), does("b", turns=([does(units=2)],))]],
+]
+# A lease that is kept for the run comes to be in the way only when the call around it has ended.
+KEPT = [
+    [[does("d/**", turns=([does(turns=([does("d/x", hold="run")],))],)), does(units=1)]],
+    [[does("d/**", units=3)]],
+]
+
+
+@example(UNITS, "asyncio")
+@example(KEPT, "asyncio")
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(turns_of(2, HOLDS), max_size=2), min_size=2, max_size=3), BACKENDS)
 def test_nested_turns_and_longer_leases_never_meet_and_nobody_waits_for_ever(programs, backend):

@@ -98,6 +98,11 @@ class Hold:
         return self._asked._replace(owner=self, ancestors=self._around())
 
     @property
+    def owner(self) -> Hashable:
+        """Itself; see `toolflow.scheduler.lock_ticket.Asker`."""
+        return self
+
+    @property
     def lineage(self) -> Lineage:
         """See `Inside`."""
         return (self, *self._around())

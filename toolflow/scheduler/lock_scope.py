@@ -28,11 +28,11 @@ from toolflow.scheduler.lock_ticket import Place, Ticket
 from toolflow.scheduler.resources import ResourceNode
 
 
-def inside(ticket: Ticket, owners: Owners) -> Scope:
+def inside(ticket: Ticket) -> Scope:
     """The queues inside a ticket that has a place."""
     place = ticket.standing()
     if place.inner is None:
-        place.inner = Scope(owners, ticket)
+        place.inner = Scope(ticket)
     return place.inner
 
 
@@ -40,8 +40,8 @@ class Scope:
     """The nodes of one set of queues.
 
     Args:
-        owners: Where the holders are noted by owner, for the queues of everybody.
         holder: The ticket inside which these queues are, or ``None`` for those of everybody.
+        owners: For the latter: where holders are noted by owner.
 
     Attributes:
         lone: Tickets that met nobody when they came and stand in no node yet, by key. Most
@@ -53,9 +53,9 @@ class Scope:
 
     __slots__ = ("holder", "lone", "nodes", "owners", "resources", "trees")
 
-    def __init__(self, owners: Owners, holder: Ticket | None = None) -> None:
-        self.owners = owners
+    def __init__(self, holder: Ticket | None = None, owners: Owners | None = None) -> None:
         self.holder = holder
+        self.owners = owners
         self.lone: dict[str, Ticket] = {}
         self.nodes: dict[str, KeyNode] = {}
         self.resources: dict[str, ResourceNode] = {}
@@ -111,7 +111,8 @@ class Scope:
         for node, value in self.entries(place.keys).items():
             place.entries[node] = value
             node.join(ticket, value)
-        self.owners.add(ticket)
+        if self.owners is not None:
+            self.owners.add(ticket)
         return place
 
     def seat_meeting(self, keys: Iterable[str]) -> None:

@@ -13,7 +13,6 @@ In the queues, every operation costs a constant time per key and per ticket that
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from heapq import heappush
 
 from toolflow.model.keys import TREE
 from toolflow.model.turn import EMPTY
@@ -80,7 +79,7 @@ class LockTable(Queues):
                 ticket = self._take_all(owner, request, reads + writes)
         if ticket is None:
             self._number = number = self._number + 1
-            ticket = Ticket(number, owner, request)
+            ticket = Ticket(number, request, owner)
             self._queue(ticket, wait=wait)
         return ticket
 
@@ -105,7 +104,7 @@ class LockTable(Queues):
         if key in lone or key in root.nodes or root.trees or key[-3:] == TREE:
             return None
         self._number = number = self._number + 1
-        lone[key] = ticket = Ticket(number, owner, asked)
+        lone[key] = ticket = Ticket(number, asked, owner)
         ticket.alone = key
         ticket.granted = True
         self._fence = ticket.fence = self._fence + 1
@@ -163,6 +162,8 @@ class LockTable(Queues):
     def hand_over(self, ticket: Ticket, owner: Hashable) -> list[Ticket]:
         """Let a lease go on under another owner (``hold: turn`` or ``run``, spec 7.5).
 
+        The lease goes on with its keys. Units of resources are given back: they count what runs.
+
         Args:
             ticket: A granted ticket; nothing happens to another one.
             owner: The turn or run, an ancestor of the owner so far.
@@ -179,10 +180,10 @@ class LockTable(Queues):
         self._owners.remove(ticket)
         ticket.owner = owner
         self._owners.add(ticket)
+        if ticket.standing().units:
+            self._let_out(ticket, units=True)
         self._draw_in(ticket)
-        if self._waited_for(ticket):
-            for below in self._below.get(owner, ()):
-                heappush(self._moved, (-below.number, below))
+        self._look_below(ticket)
         return self._settle()
 
     def poison(self, ticket: Ticket) -> list[Ticket]:
@@ -222,7 +223,7 @@ class LockTable(Queues):
             if key in lone or key in nodes or key[-3:] == TREE:
                 return None
         self._number = number = self._number + 1
-        ticket = Ticket(number, owner, request)
+        ticket = Ticket(number, request, owner)
         for key in keys:
             lone[key] = ticket
         ticket.alone = keys
@@ -233,8 +234,7 @@ class LockTable(Queues):
     def _live(self) -> Iterator[Ticket]:
         yield from dict.fromkeys(self._root.lone.values())
         yield from self._owners.everybody()
-        for tickets in self._waiting.values():
-            yield from tickets
+        yield from self._everybody_waiting()
 
     def _queue(self, ticket: Ticket, *, wait: bool) -> None:
         ticket.place = Place(ticket.request.keys(), ticket.request.units())

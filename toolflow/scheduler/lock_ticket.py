@@ -66,6 +66,10 @@ class Asker(Hashable, Protocol):
     """Who asks for one key, and says in full what it asked for when somebody wants to see that."""
 
     @property
+    def owner(self) -> Hashable:
+        """Itself."""
+
+    @property
     def request(self) -> LockRequest:
         """What was asked for."""
 
@@ -126,8 +130,8 @@ class Ticket:
 
     Args:
         number: Counted up over the whole table: the order of asking.
-        owner: Who asks.
         asked: What is asked for, or who can tell.
+        owner: Who asks, where that is known already.
 
     Attributes:
         number: See above.
@@ -154,9 +158,11 @@ class Ticket:
     waiter: object = None
     alone: str | tuple[str, ...] | None = None
 
-    def __init__(self, number: int, owner: Hashable, asked: LockRequest | Asker) -> None:
+    def __init__(
+        self, number: int, asked: LockRequest | Asker, owner: Hashable | None = None
+    ) -> None:
         self.number = number
-        self.owner = owner
+        self.owner = asked.owner if owner is None else owner
         self._asked = asked
 
     @property
@@ -172,6 +178,11 @@ class Ticket:
         """What people see: the label, else the owner as text."""
         return self.request.label or str(self.owner)
 
+    def forget_units(self) -> None:
+        """Note that the units of its resources were given back, and the keys were not."""
+        self._asked = self.request._replace(uses=EMPTY, capacities=EMPTY)
+        self.standing().units = {}
+
     def standing(self) -> Place:
         """Its place, for a ticket that is known to have one."""
         assert self.place is not None
@@ -184,3 +195,8 @@ class Ticket:
     def __repr__(self) -> str:
         state = "done" if self.done else "granted" if self.granted else "waiting"
         return f"<Ticket {self.number} of {self.name}: {state}>"
+
+
+def lineage(ticket: Ticket) -> tuple[Hashable, ...]:
+    """The owner of a ticket and its ancestors, nearest first, each once."""
+    return tuple(dict.fromkeys((ticket.owner, *ticket.request.ancestors)))
