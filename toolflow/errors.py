@@ -12,7 +12,8 @@
     ├── RunError                 a run that cannot go on
     │   ├── CheckpointError
     │   ├── LockCycleError
-    │   └── LockLostError
+    │   ├── LockLostError
+    │   └── LockStoreError
     ├── ReplayError
     │   └── DivergenceError      a replay that left the recorded path
     ├── RenderError
@@ -117,6 +118,10 @@ class LockCycleError(RunError):
 
 class LockLostError(RunError):
     """Keys that were held were lost, or a key is held by a body that never stopped."""
+
+
+class LockStoreError(RunError):
+    """A lock store that lives outside this process cannot be used: no key is taken then."""
 
 
 class ReplayError(ToolflowError):

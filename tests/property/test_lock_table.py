@@ -8,37 +8,13 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from lock_histories import CALLS, PARENTS, ancestors, some_keys
 from locks import check_empty, check_whole, lineage_of
 
 from toolflow.errors import LockCycleError, LockLostError
 from toolflow.model.keys import covers, keys_meet
 from toolflow.scheduler.lock_table import LockTable
 from toolflow.scheduler.lock_ticket import Ticket
-
-KEYS = ["x", "y", "d", "d/f", "d/s/f", "d/s/**", "d/**"]
-PARENTS = {
-    "run": None,
-    "t1": "run",
-    "t2": "run",
-    "a": "t1",
-    "b": "t1",
-    "c": "t2",
-    "a1": "a",
-    "a2": "a",
-    "a11": "a1",
-    "c1": "c",
-}
-CALLS = [owner for owner in PARENTS if owner not in {"run", "t1", "t2"}]
-some_keys = st.lists(st.sampled_from(KEYS), max_size=2)
-
-
-def ancestors(owner: str) -> tuple[str, ...]:
-    found = []
-    parent = PARENTS[owner]
-    while parent is not None:
-        found.append(parent)
-        parent = PARENTS[parent]
-    return tuple(found)
 
 
 def state_of(table: LockTable) -> Any:

@@ -69,7 +69,8 @@ def _row(stand: Stand, now: float) -> dict[str, Any]:
     return {
         "mode": _mode(stand),
         "who": _text(stand.name),
-        "process": stand.process or None,
+        "pid": stand.pid or None,
+        "process": _text(stand.process) or None,
         "seconds": round(max(now - stand.since, 0.0), 3),
         "fence": stand.fence or None,
         "state": "waits" if not stand.fence else "holds" if stand.stopped else "poisoned",
@@ -103,6 +104,6 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     elif state == "poisoned":
         state = "holds, and never stopped after its end was reported"
     name = row.get("key", row.get("resource"))
-    process = str(row["process"] or "-")
+    process = f"{row['pid']} {row['process'] or ''}".strip() if row["pid"] else "-"
     found = (name, row["mode"], row["who"], process, f"{row['seconds']:.1f} s", state)
     return tuple(str(text).replace("\n", "\\n").replace("\t", "\\t") for text in found)

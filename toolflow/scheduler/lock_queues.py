@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from toolflow.errors import LockCycleError, LockLostError, RunError
 from toolflow.model.keys import keys_meet
 from toolflow.scheduler.lock_circles import find_circle, waiters
-from toolflow.scheduler.lock_homes import find_homes
+from toolflow.scheduler.lock_homes import Homes, find_homes
 from toolflow.scheduler.lock_node import Node
 from toolflow.scheduler.lock_owners import Owners
 from toolflow.scheduler.lock_scope import Scope
@@ -36,10 +36,11 @@ class Queues:
 
     # ---- standing in queues, and leaving them ----
 
-    def _stand(self, ticket: Ticket) -> None:
+    def _stand(self, ticket: Ticket, homes: Homes | None = None) -> None:
         """Put a ticket into the queues; one that is granted goes to the front of all of them."""
         place = ticket.standing()
-        homes = find_homes(ticket, self._owners, self._root)
+        if homes is None:
+            homes = find_homes(ticket, self._owners, self._root)
         for scope, keys in homes.keys.items():
             entries = scope.entries(keys)
             to_front = scope.entries(homes.forced[scope]) if scope in homes.forced else {}
