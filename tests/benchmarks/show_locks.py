@@ -2,9 +2,9 @@
 
 ``git``: five agents commit to one repository, 50 times, with and without a lease of the turn.
 ``orders``: keys in opposite orders, 10,000 times. ``circles``: nested calls in circles of two and
-three, and how long until the closer fails. ``counters``: 8 processes, 1,000 increments each on 5
-shared files through the workspace tools; ``killed``: the same while one of them is killed every
-second. The short forms are tests.
+three, and how long until the closer fails; ``processes``: the same across processes.
+``counters``: 8 processes, 1,000 increments each on 5 shared files through the workspace tools;
+``killed``: the same while one of them is killed every second. The short forms are tests.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import anyio
 
 sys.path.append(str(Path(__file__).parents[1] / "support"))
 
+from circle_process import circle_of_processes  # what the tests share
 from counting import count_together  # what the tests share
 from git_turns import AGENTS, repository, share_repository
 from lock_shows import Circle, opposite_orders
@@ -66,6 +67,22 @@ def circles() -> None:
         )
 
 
+def processes() -> None:
+    """Circles of nested calls, each call in a process of its own."""
+    for parties in (2, 3):
+        spent: list[float] = []
+        for _ in range(10):
+            with tempfile.TemporaryDirectory() as folder:
+                answers = circle_of_processes(Path(folder) / "locks.db", parties)
+            statuses = sorted(answer["status"] for answer in answers)
+            assert statuses == ["lock_cycle", *["ok"] * (parties - 1)]
+            spent.append(max(answer["failed_after"] for answer in answers))
+        print(
+            f"circle of {parties} processes, {len(spent)} times: the closer fails after "
+            f"{statistics.median(spent) * 1e3:.1f} ms, at most {max(spent) * 1e3:.1f} ms"
+        )
+
+
 def counters(kill_every: float | None = None) -> None:
     """Eight processes and five files."""
     with tempfile.TemporaryDirectory() as folder:
@@ -84,6 +101,7 @@ def main() -> None:
         "git": git,
         "orders": orders,
         "circles": circles,
+        "processes": processes,
         "counters": counters,
         "killed": partial(counters, 1.0),
     }

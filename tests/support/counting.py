@@ -141,7 +141,13 @@ class Counted:
 
 
 def count_together(
-    folder: Path, *, processes: int, times: int, kill_every: float | None = None, seed: int = 0
+    folder: Path,
+    *,
+    processes: int,
+    times: int,
+    kill_every: float | None = None,
+    most: int = 10**6,
+    seed: int = 0,
 ) -> Counted:
     """Have processes count side by side, each so many times.
 
@@ -151,6 +157,7 @@ def count_together(
         times: How many increments each makes.
         kill_every: Seconds between two kills, or ``None``; a killed one is started again for what
             it has not reported as done.
+        most: How many are killed at most.
         seed: For what is drawn by lot.
     """
     root = counters(folder)
@@ -167,7 +174,7 @@ def count_together(
     found = Counted()
     running = dict(enumerate(map(start, range(processes))))
     while running:
-        victim = _wait(running, kill_every)
+        victim = _wait(running, kill_every if found.killed < most else None)
         if victim is None or not running:
             continue
         # One that is still starting up is left alone: else none would ever get anywhere.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from toolflow.cli.console import Output, say, say_data
 from toolflow.errors import UsageError
-from toolflow.locks import LockStatistics, LockStore, open_store
+from toolflow.locks import LockStatistics, LockStore, machine_path, open_store
 from toolflow.scheduler.lock_statistics import Stand
 
 _HEAD = ("KEY", "MODE", "WHO", "PROCESS", "SINCE", "STATE")
@@ -25,8 +26,7 @@ def locks(
     """Show who holds keys and resources of a lock store, who waits, and for what."""
     if store == "memory":
         raise UsageError("locks in memory are seen by their own process only. Name a lock file.")
-    with opened(store) as found:
-        rows = [*_rows(found.statistics())]
+    rows = _rows_of(store)
     if output != "text":
         say_data({"store": store, "locks": rows}, output)
     elif rows:
@@ -34,6 +34,17 @@ def locks(
     else:
         say("nobody holds or waits for anything")
     return 0
+
+
+def _rows_of(where: str) -> list[dict[str, Any]]:
+    """The rows of a store; who only looks makes no file."""
+    there = (machine_path() if where == "machine" else Path(where)).exists()
+    if not there and where == "machine":
+        return []
+    if not there:
+        raise UsageError(f"{where}: this file is not there. Name a lock file.")
+    with opened(where) as found:
+        return [*_rows(found.statistics())]
 
 
 @contextmanager
