@@ -23,7 +23,7 @@ version: 1
 rules:
   - {tool: read, safe: true, reads: ["file:{{ args.path }}"]}
 """
-ALL = ["plan", "run", "replay", "render", "import", "check"]
+ALL = ["plan", "run", "replay", "render", "import", "check", "test", "explain"]
 
 
 @pytest.fixture(autouse=True)

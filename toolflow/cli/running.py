@@ -136,7 +136,7 @@ def _write(result: FlowResult, folder: Path) -> list[str]:
 def _result_lines(result: FlowResult) -> Iterator[str]:
     for stage in result.stages:
         if stage.run is None:
-            yield f"{stage.stage}: skipped, {stage.reason}"
+            yield f"{stage.stage}: {stage.status}, {stage.reason}"
             continue
         yield f"{stage.stage}: {stage.status}"
         width = max((len(call.name) for call in stage.run.report.calls), default=0)

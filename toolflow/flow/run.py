@@ -13,6 +13,7 @@ import anyio
 
 from toolflow.engine import Engine
 from toolflow.flow.load import Flow, Stage
+from toolflow.flow.servers import open_servers
 from toolflow.flow.toolset import toolbox_of, workspace_root
 from toolflow.formats import read_turn
 from toolflow.locks import LockStore, keeping, open_store
@@ -37,8 +38,8 @@ class StageResult:
     Attributes:
         stage: The stage's name.
         status: ``done``, ``paused``, ``aborted`` or ``skipped``.
-        run: The run of its calls; ``None`` where it was skipped.
-        reason: Why it was skipped.
+        run: The run of its calls; ``None`` where there was none.
+        reason: Why there was none.
         started_at: When it began, as ISO 8601 text.
     """
 
@@ -141,7 +142,7 @@ async def run_flow(
         What became of every stage.
 
     Raises:
-        FlowError: If its tools cannot be put together.
+        FlowError: If its tools cannot be put together, or an MCP server does not start.
     """
     root = workspace_root(flow, out)
     store = locks if locks is not None else open_store(flow.locks or "memory")
@@ -151,10 +152,15 @@ async def run_flow(
     options = {"on_event": on_event or (), "approver": approver}
     run = _Run(flow, engine, options, on_plan, control)
     run.ended = {stage.id: anyio.Event() for stage in flow.stages}
-    with keeping((f"{flow.name}, flow {next(_numbers)}",)):
-        async with anyio.create_task_group() as tasks:
-            for stage in flow.stages:
-                tasks.start_soon(_stage, run, stage)
+    async with open_servers(flow, root, tools, control) as opened:
+        if not opened:
+            why = "it was aborted while the servers started"
+            stages = tuple(StageResult(s.id, "aborted", reason=why) for s in flow.stages)
+            return FlowResult(flow, stages, root)
+        with keeping((f"{flow.name}, flow {next(_numbers)}",)):
+            async with anyio.create_task_group() as tasks:
+                for stage in flow.stages:
+                    tasks.start_soon(_stage, run, stage)
     if run.error is not None:
         raise run.error
     stages = tuple(run.results[s.id] for s in flow.stages if s.id in run.results)

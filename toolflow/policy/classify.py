@@ -116,10 +116,7 @@ class Classifier:
             call_id: Its id, made unique where the policy says so.
             id_fault: Why its id cannot be used, or ``None``.
         """
-        known = self._known.get(call.tool)
-        if known is None:
-            tool = find_tool(call.tool, self.catalog, self.settings.aliases)
-            known = self._known[call.tool] = self._look_up(tool)
+        known = self._known.get(call.tool) or self.known_of(call)
         if known.tool.notice is not None:
             self.notices.append(Notice(*known.tool.notice, call=name))
         try:
@@ -148,6 +145,18 @@ class Classifier:
         except Settled as settled:
             return self._settled(fresh, call.name, call.id, known, settled)
 
+    def names_of(self, known: Known, args: Args) -> Names:
+        """What the names in the templates of rules stand for, for one call."""
+        return {**self._names, "args": args, "tool": known.tool.name, "server": known.server}
+
+    def known_of(self, call: Call) -> Known:
+        """What is the same for all calls of a call's tool."""
+        known = self._known.get(call.tool)
+        if known is None:
+            tool = find_tool(call.tool, self.catalog, self.settings.aliases)
+            known = self._known[call.tool] = self._look_up(tool)
+        return known
+
     def _look_up(self, tool: Tool) -> Known:
         server = None if tool.spec is None else tool.spec.server
         rules = self.settings.book.about(tool.name, server)
@@ -167,9 +176,7 @@ class Classifier:
             settle("unknown_tool", known.tool.unknown)
         args = call.args if known.plain else self._renamed(call, name, known)
         parsed = args if spec is None or spec.parse is None else _parsed(spec, args)
-        names: Names = EMPTY
-        if not known.plain:
-            names = {**self._names, "args": parsed, "tool": tool, "server": known.server}
+        names = EMPTY if known.plain else self.names_of(known, parsed)
         rule, doubt = _first_match(known.rules, names)
         if rule is not None and rule.deny is not None:
             settle("denied", self._texts.denial(rule, doubt, names), rule)

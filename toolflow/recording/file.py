@@ -71,6 +71,15 @@ def dump_recording(recording: Recording, form: Literal["yaml", "json"] = "yaml")
     data = recording_data(recording)
     if form == "json":
         return json_text(data)
+    return yaml_text(data)
+
+
+def yaml_text(data: Mapping[str, Any]) -> str:
+    """Data as YAML; where YAML cannot hold a part of it, that part is sealed.
+
+    Raises:
+        RecordingError: If it holds what cannot be sealed either.
+    """
     try:
         text = yamlio.dump(data)
         if not sealed_in(text):

@@ -8,17 +8,15 @@ end; the target is replaced in one step.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from toolflow import yamlio
 from toolflow.errors import RecordingError, ToolflowError
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.recording.atomic import replacing, told
-from toolflow.recording.file import json_text, recording_data, unwritable
-from toolflow.recording.sealing import seal, sealed_in
+from toolflow.recording.file import json_text, recording_data, unwritable, yaml_text
 from toolflow.recording.turn_form import turn_data
 
 
@@ -62,26 +60,13 @@ def _data(recorded: RecordedTurn) -> dict[str, Any]:
 
 
 def _yaml_item(data: dict[str, Any], *, first: bool) -> str:  # noqa: ARG001  # as for JSON
-    return _yaml({"turns": [data]}).partition("\n")[2]
+    return yaml_text({"turns": [data]}).partition("\n")[2]
 
 
 def _join_yaml(file: IO[str], head: dict[str, Any], body: IO[str], *, empty: bool) -> None:
-    text = _yaml(head)
+    text = yaml_text(head)
     file.write(text if empty else f"{text.rpartition('turns:')[0]}turns:\n")
     shutil.copyfileobj(body, file)
-
-
-def _yaml(data: Mapping[str, Any]) -> str:
-    try:
-        text = yamlio.dump(data)
-        if not sealed_in(text):
-            return text
-    except (ValueError, RecursionError):
-        pass  # lone surrogates, or nesting too deep for YAML: these parts are sealed
-    try:
-        return yamlio.dump(seal(data))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise RecordingError(unwritable("<recording>", error)) from error
 
 
 def _json_item(data: dict[str, Any], *, first: bool) -> str:

@@ -59,6 +59,7 @@ class Held:
                 record.lease = await run.locks.acquire(
                     request, on_wait=lambda what: run.note("call_queued", call.index, waits=what)
                 )
+                run.pump()  # the tools may have changed while it waited
         except anyio.get_cancelled_exc_class():
             run.live.gave_up(call.index)
         except (LockCycleError, LockLostError, UsageError) as error:
@@ -66,13 +67,18 @@ class Held:
             run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)
         else:
             worker.come_back()
-            if not run.live.doomed(call.index):
+            if not worker.scope.cancel_called:
                 record.granted = run.now()
                 return True
-            run.locks.release(record.lease)
-            run.live.settled(call.index)
+            self._pass_on(record)  # it was told to give up in the moment in which it got them
+            run.live.gave_up(call.index)
         run.pump()
         return False
+
+    def _pass_on(self, record: CallRecord) -> None:
+        assert record.lease is not None
+        self._run.locks.release(record.lease)
+        record.lease = None
 
     def give_back(self, call: CallPlan, record: CallRecord) -> None:
         """Give back what a call held, or keep it for as long as its rule says."""

@@ -78,7 +78,7 @@ class Run:
         self.clock: Callable[[], float] = float
         self.interrupts = dict(options.asking)
         self._pumping = False
-        self._ended = ""
+        self.ended = ""  # how, once that is decided
         self._error: BaseException | None = None
         self.pending_error: BaseException | None = None
         self._tasks: TaskGroup
@@ -99,7 +99,7 @@ class Run:
 
     def abort(self, cause: str) -> None:
         """Stop now. The first cause counts."""
-        if self.abort_cause is not None or self._ended:
+        if self.abort_cause is not None or self.ended:
             return
         self.abort_cause = cause
         self.wording = replace(self.wording, abort=cause)
@@ -108,11 +108,6 @@ class Run:
         self.pump()
 
     # ---- for the parts of the run ----
-
-    @property
-    def over(self) -> bool:
-        """Whether the end of the run is decided: nothing starts any more."""
-        return bool(self._ended)
 
     def now(self) -> float:
         """Seconds since the run began."""
@@ -277,8 +272,8 @@ class Run:
                 self.at(self.now() + moment, partial(self.execution.overdue, index))
 
     def _finish(self, kind: str) -> None:
-        if not self._ended:
-            self._ended = kind
+        if not self.ended:
+            self.ended = kind
             self.asking.stop()
             self.mail.ring()
 

@@ -147,7 +147,7 @@ class Workers:
                     count += 1
                     if count % YIELD_EVERY == 0 and not scope.cancel_called:
                         await anyio.lowlevel.checkpoint()
-                if self._run.over and not self._queue:
+                if self._run.ended and not self._queue:
                     return  # nothing more will come
                 if not scope.cancel_called and not self._closed:
                     event = anyio.Event()

@@ -17,8 +17,9 @@ from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.grouping import Message
 from toolflow.formats.session.log import Log
 from toolflow.formats.session.outcomes import outcome_of
-from toolflow.formats.session.pairing import LIMIT, WINDOW, Result, parse_time
+from toolflow.formats.session.pairing import LIMIT, WINDOW, Result
 from toolflow.formats.session.sources import Sources
+from toolflow.formats.session.times import parse_time
 from toolflow.model import Notice, RecordedTurn
 
 NAME = "claude-code"

@@ -116,7 +116,7 @@ class Log:
 
     def _yaml(self, text: bytes) -> Record:
         try:
-            return Record(1, yamlio.load(text, source=printable(self.path)).value)
+            return Record(1, yamlio.load(text, source=printable(self.path), binary=True).value)
         except DocumentError as error:
             raise TurnError(error.problems) from None
 

@@ -7,104 +7,23 @@ is guessed: what cannot be paired is told.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import Any
 
 from toolflow.formats.base import quoted
 from toolflow.formats.session.base import Reading
-from toolflow.model import Notice, Outcome, RecordedTurn, Times, Turn, call_names
+from toolflow.formats.session.pending import Pending, Result, named
+from toolflow.formats.session.times import parse_time
+from toolflow.model import Notice, Outcome, RecordedTurn, Turn
+
+__all__ = ["LIMIT", "WINDOW", "Conversation", "Pending", "Result", "named"]
 
 WINDOW = 256
 """After how many later messages of its source a turn waits for results no longer."""
 LIMIT = 4096
 """How many messages of all sources are kept waiting at most, so that memory is bounded."""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """A result as it stands in the log.
-
-    Attributes:
-        outcome: What it tells.
-        line: The number of its line.
-        time: The time of its line, or ``None``.
-    """
-
-    outcome: Outcome
-    line: int
-    time: datetime | None = None
-
-
-@dataclass(slots=True)
-class Pending:
-    """A turn while its results come in. Mutable: it lives in one reader only.
-
-    Attributes:
-        turn: The turn; its id is given when it is recorded.
-        line: The number of its first line.
-        began: When it began, as the log has it; anything that `parse_time` takes.
-        call_times: When each call began, in call order; short or empty where that is not known.
-        results: The results for its calls, by id, in the order of the log.
-        interrupted: The number of the line that tells of an interrupt after it, or ``None``.
-        number: Which message of its source it is, counted from 1.
-    """
-
-    turn: Turn
-    line: int
-    began: Any = None
-    call_times: Sequence[datetime | None] = ()
-    results: dict[str, list[Result]] = field(default_factory=dict)
-    interrupted: int | None = None
-    number: int = 0
-
-    def recorded(self) -> tuple[RecordedTurn, list[Notice]]:
-        """The turn with its results, and notices about what could not be paired."""
-        turn, zero = self.turn, parse_time(self.began)
-        outcomes: list[Outcome | None] = []
-        times: list[Times] = []
-        notices = list(self._unpaired())
-        for call, name in zip(turn.calls, call_names(turn.calls), strict=True):
-            own = self.results.get(call.id, []) if name == call.id else []
-            if not own:
-                notices.append(self._no_result(name))
-            outcomes.append(own[0].outcome if own else None)
-            times.append(self._times(zero, call.index, own[0].time if own else None))
-        began = None if zero is None else _iso(self.began, zero)
-        return RecordedTurn(turn, tuple(outcomes), tuple(times), started_at=began), notices
-
-    def _times(self, zero: datetime | None, index: int, time: datetime | None) -> Times:
-        known = index < len(self.call_times)
-        started = _seconds(zero, self.call_times[index] if known else None)
-        settled = _seconds(zero, time)
-        if started is not None and settled is not None and settled < started:
-            settled = started  # the clock was set back in between
-        return Times(started=started, settled=settled)
-
-    def _no_result(self, name: str) -> Notice:
-        text = f"Call {quoted(name)} has no result in the log"
-        if self.interrupted is not None:
-            text += f"; the user interrupted the turn (line {self.interrupted})"
-        return Notice("no_result", text + ".", line=self.line, turn=self.turn.id, call=name)
-
-    def _unpaired(self) -> Iterator[Notice]:
-        """Results that cannot be given to one call, or that came more than once."""
-        holders = Counter(call.id for call in self.turn.calls)
-        turn = self.turn.id
-        for call_id, results in self.results.items():
-            shown = quoted(call_id)
-            if holders[call_id] > 1:
-                count = holders[call_id]
-                text = f"{count} calls have the id {shown}. Its results are given to none of them."
-                yield Notice("doubled_id", text, line=results[0].line, turn=turn)
-                continue
-            for result in results[1:]:
-                same = result.outcome == results[0].outcome
-                what = "the same result again" if same else "another result"
-                text = f"Call {shown} has {what}. The first one counts."
-                yield Notice("doubled_result", text, line=result.line, turn=turn, call=call_id)
 
 
 class Conversation:
@@ -132,7 +51,8 @@ class Conversation:
         line: int,
         time: Any = None,
         call_times: Sequence[Any] | None = None,
-    ) -> None:
+        ended: str | None = None,
+    ) -> Pending:
         """Take a message of the model, with calls or without.
 
         Args:
@@ -140,22 +60,29 @@ class Conversation:
             line: The number of its line.
             time: When it came, as the log has it; anything that `parse_time` takes.
             call_times: When each call began; by default at the time of the message.
+            ended: Why its calls may lack results (see `Pending`).
+
+        Returns:
+            The turn while it waits for its results, for `own_result`.
         """
         if call_times is None:
             times = [parse_time(time)] * len(turn.calls)
         else:
             times = [parse_time(each) for each in call_times]
-        pending = Pending(turn, line, time, times)
+        pending = Pending(turn, line, time, times, ended=ended)
         self._reading.messages += 1
         number = self._by_source[turn.source] = self._by_source.get(turn.source, 0) + 1
         self._latest[turn.source] = pending
-        if not turn.calls:
-            return
-        pending.number = number
-        self._waiting.append(pending)
+        if turn.calls:
+            pending.number = number
+            self._waiting.append(pending)
+        else:  # it is given to nobody: what is odd about it is told for the log
+            found = (replace(n, line=n.line or line, turn=None) for n in turn.notices)
+            self._reading.oddities += found
         for call in turn.calls:
             if call.id:
                 self._holders[turn.source, call.id] = pending
+        return pending
 
     def result(
         self,
@@ -182,6 +109,59 @@ class Conversation:
             self._reading.oddities.append(Notice("result_without_call", text, line=line))
             return
         holder.results.setdefault(call_id, []).append(Result(outcome, line, parse_time(time)))
+
+    def unreadable(self, message: Any, why: str, *, line: int, source: str = "main") -> None:
+        """Tell of a message of the model that cannot be read.
+
+        A result for one of its ids is given to nobody: ids come back, and an earlier call that had
+        the same id and no result must not get the result of another one.
+
+        Args:
+            message: The message as the log has it.
+            why: A sentence.
+            line: The number of its line.
+            source: Whose it is.
+        """
+        text = f"The message cannot be read: {why}"
+        self._reading.oddities.append(Notice("unreadable", text, line=line))
+        self._reading.messages += 1
+        for call_id in _ids_in(message):
+            self._holders.pop((source, call_id), None)
+
+    @staticmethod
+    def own_result(
+        pending: Pending, index: int, outcome: Outcome, *, line: int, time: Any = None
+    ) -> None:
+        """Take a result whose call is known by turn and index, whatever the ids are.
+
+        Args:
+            pending: The turn, as `message` gave it.
+            index: The index of the call.
+            outcome: What it tells; the first one counts.
+            line: The number of its line.
+            time: When it came, as the log has it.
+        """
+        pending.settled.setdefault(index, Result(outcome, line, parse_time(time)))
+
+    def began(self, call_id: Any, *, time: Any, source: str = "main") -> bool:
+        """Take the time at which a call began, for logs that tell it apart from its message.
+
+        Args:
+            call_id: The id of the call as the log has it.
+            time: When it began, as the log has it.
+            source: Whose it is.
+
+        Returns:
+            Whether a message before it holds a call of that id. Where several of its calls have
+            it, the time is given to none of them.
+        """
+        holder = self._holders.get((source, call_id)) if isinstance(call_id, str) else None
+        if holder is None:
+            return False
+        index, began = holder.place(call_id), parse_time(time)
+        if 0 <= index < len(holder.call_times) and began is not None:
+            holder.call_times[index] = began
+        return True
 
     def latest(self, source: str = "main") -> Turn | None:
         """The latest message of a source, for logs whose results name no call."""
@@ -219,39 +199,16 @@ class Conversation:
         return recorded
 
 
-def named(turn: Turn, name: str) -> Turn:
-    """The turn under a name, which its notices get too."""
-    return replace(turn, id=name, notices=tuple(replace(n, turn=name) for n in turn.notices))
+def _ids_in(value: Any) -> Iterator[str]:
+    """Every text in a message that can be the id of a call, at any depth."""
+    left = [value]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            yield from (v for k, v in value.items() if k in _ID_FIELDS and isinstance(v, str))
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
 
 
-def parse_time(value: Any) -> datetime | None:
-    """The time that a log tells.
-
-    Args:
-        value: ISO 8601 text (without a zone it is UTC), or seconds or milliseconds since 1970.
-
-    Returns:
-        The time, or ``None`` for anything else.
-    """
-    try:
-        if isinstance(value, str):
-            time = datetime.fromisoformat(value)
-            return time if time.tzinfo else time.replace(tzinfo=UTC)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value / 1000 if value > _MILLISECONDS else value, UTC)
-    except (ValueError, OverflowError, OSError):
-        pass
-    return None
-
-
-_MILLISECONDS = 100_000_000_000  # as seconds, the year 5138
-
-
-def _iso(text: Any, time: datetime) -> str:
-    return text if isinstance(text, str) else time.isoformat()
-
-
-def _seconds(zero: datetime | None, time: datetime | None) -> float | None:
-    if zero is None or time is None:
-        return None
-    return max(0.0, round((time - zero).total_seconds(), 6))
+_ID_FIELDS = frozenset({"id", "call_id", "tool_call_id", "tool_use_id", "toolUseId"})
