@@ -25,13 +25,13 @@ class Kind:
     """A kind of lock store.
 
     Attributes:
-        open: Opens the store that belongs to a folder once more: what it gives behaves like the
-            store of another process, where the kind has such.
-        where: What a real other process gives to `open_store` for it; ``None`` where the kind
-            serves one process only.
+        open: Opens the store that belongs to a folder once more.
+        several: Whether what it opens then behaves like the store of another process.
+        where: What real processes give to `open_store` for it; ``None``: they are not tried.
     """
 
     open: Callable[[Path], Any]
+    several: bool = False
     where: Callable[[Path], str] | None = None
 
 
@@ -40,16 +40,15 @@ _memory: dict[Path, MemoryStore] = {}
 KINDS: dict[str, Kind] = {
     "memory": Kind(lambda folder: _memory.setdefault(folder, MemoryStore())),
     "file": Kind(
-        lambda folder: FileStore(folder / "locks.db"), lambda folder: str(folder / "locks.db")
+        lambda folder: FileStore(folder / "locks.db"),
+        several=True,
+        where=lambda folder: str(folder / "locks.db"),
     ),
     # The state takes the place of the log all the time: every process reads it anew all the time.
-    "short file": Kind(
-        lambda folder: FileStore(folder / "locks.db", lines=2),
-        lambda folder: str(folder / "locks.db"),
-    ),
+    "short file": Kind(lambda folder: FileStore(folder / "locks.db", lines=2), several=True),
 }
 SHARED = [name for name, kind in KINDS.items() if kind.where is not None]
-SETTINGS = [*((name, 1) for name in KINDS), *((name, 2) for name in SHARED)]
+SETTINGS = [*((n, 1) for n in KINDS), *((n, 2) for n, kind in KINDS.items() if kind.several)]
 """Kinds of stores, and as how many processes the tests of one process use them."""
 
 

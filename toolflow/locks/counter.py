@@ -282,7 +282,7 @@ class Counter:
         if not participant.told:
             participant.told = True
             self._fail_waiting(error)
-            participant.wake_others(everybody=True)
+            participant.alarm()
         return True
 
 

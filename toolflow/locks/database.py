@@ -21,6 +21,7 @@ from time import monotonic, sleep
 from typing import Any, Final
 
 from toolflow.errors import LockStoreError
+from toolflow.locks.life import strangers
 from toolflow.locks.operations import Operation, read
 from toolflow.locks.snapshot import EMPTY_STATE
 
@@ -65,22 +66,25 @@ class Database:
     def __init__(self, path: Path, folder: Path, patience: float) -> None:
         self.path = path
         self.lost: LockStoreError | None = None
+        self._folder = folder
         self._patience = patience
-        try:
-            # Autocommit: transactions are opened by hand, with the write lock.
-            self._connection = sqlite3.connect(
-                path, timeout=patience, isolation_level=None, check_same_thread=False
-            )
-        except sqlite3.Error as error:
-            raise self._error(error) from error
-        try:
-            with _alone_in(folder, path, patience):
+        with _alone_in(folder, path, patience):
+            self.files = _name(_look(path))
+            self.keep_from_others()
+            try:
+                # Autocommit: transactions are opened by hand, with the write lock.
+                self._connection = sqlite3.connect(
+                    path, timeout=patience, isolation_level=None, check_same_thread=False
+                )
+            except sqlite3.Error as error:
+                raise self._error(error) from error
+            try:
                 self._open()
-                self._seen = self._look()
-        except BaseException:
-            self._connection.close()
-            raise
-        self.files = "".join(f"{inode:x}." for _, inode in self._seen).rstrip(".")
+            except BaseException:
+                self._connection.close()
+                raise
+            self._seen = _look(path)
+            self.files = _name(self._seen)
 
     def since(self, position: int) -> list[Operation] | None:
         """The lines after one.
@@ -153,9 +157,7 @@ class Database:
         if self.lost is not None:
             raise self.lost
         try:
-            same = self._look() == self._seen
-        except FileNotFoundError:
-            same = False
+            same = _look(self.path) == self._seen
         except OSError as error:
             raise LockStoreError(f"{self.path}: {error.strerror}.") from error
         if not same:
@@ -164,6 +166,18 @@ class Database:
                 "way of it are kept by nobody now; end the processes that use it, and start anew."
             )
             raise self.lost
+
+    def keep_from_others(self) -> None:
+        """See to it that nobody works with files of these names that were here before.
+
+        Raises:
+            LockStoreError: If somebody does: then keys may be held that these files do not know of.
+        """
+        if strangers(self._folder, self.files):
+            raise LockStoreError(
+                f"{self.path}: the file was removed or replaced, and a process still uses the one "
+                "that was there before. End that process first."
+            )
 
     def spoilt(self, why: str) -> LockStoreError:
         """Note that the content cannot be used; gives the error."""
@@ -220,11 +234,6 @@ class Database:
         execute("COMMIT")
         self.path.chmod(0o600)
 
-    def _look(self) -> tuple[tuple[int, int], ...]:
-        path = os.fspath(self.path)
-        found = [os.stat(path + ending) for ending in ("", "-wal", "-shm")]  # noqa: PTH116  # in every transaction; Path costs as much as the call
-        return tuple((one.st_dev, one.st_ino) for one in found)
-
     def _operations(self, rows: list[Any], after: int | None = None) -> list[Operation]:
         try:
             operations = [read(row) for row in rows]
@@ -250,6 +259,25 @@ class Database:
             sqlite3.SQLITE_BUSY: f"another process has been writing for {self._patience:g} s",
         }.get(code, str(error))
         return LockStoreError(f"{self.path}: {why}. No key was taken.")
+
+
+Seen = tuple[tuple[int, int], ...]
+
+
+def _look(path: Path) -> Seen:
+    """Which files are there: the database and its companions."""
+    name, found = os.fspath(path), []
+    for ending in ("", "-wal", "-shm"):
+        try:
+            one = os.stat(name + ending)  # noqa: PTH116  # often; Path costs as much as the call
+            found.append((one.st_dev, one.st_ino))
+        except FileNotFoundError:
+            found.append((0, 0))
+    return tuple(found)
+
+
+def _name(seen: Seen) -> str:
+    return ".".join(f"{inode:x}" for _, inode in seen)
 
 
 @contextmanager

@@ -148,6 +148,11 @@ def watch_member(folder: Path, member: Member) -> int | None:
         ) from None
 
 
+def strangers(folder: Path, prefix: str) -> bool:
+    """Whether a process lives that works on other files than those that a prefix stands for."""
+    return any(name.rpartition("-")[0] != prefix and lives(folder, name) for name in names(folder))
+
+
 def lives(folder: Path, name: str) -> bool:
     """Whether the process of a life file that was found in the folder lives."""
     try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from toolflow.errors import LockStoreError
 from toolflow.locks import life as lives
@@ -23,16 +23,14 @@ from toolflow.locks.snapshot import restore, state_of
 
 Wanted = tuple[str, Any]
 
-_LEASES_A_SECOND: Final = 1 << 20  # more than anybody can take; see `least_fence`
-
 
 def least_fence() -> int:
     """A number that leases have exceeded by now in no earlier file of this name.
 
     Fencing numbers grow on although the file was removed, or the machine lost its power before the
-    last lines were on the disk.
+    last lines were on the disk: nobody takes a lease every microsecond.
     """
-    return int(time.time()) * _LEASES_A_SECOND
+    return time.time_ns() // 1_000
 
 
 class Participant:
@@ -86,17 +84,10 @@ class Participant:
         """Apply what others have written.
 
         Raises:
-            LockStoreError: If the file cannot be read.
+            LockStoreError: If the file cannot be read, or is another one by now.
         """
-        lines = self.database.since(self.replica.position) if self._whole else None
-        if lines is not None:
-            self._apply(lines)
-        else:
-            first, *later = self.database.whole()
-            self._begin_with(first)
-            self._apply(later)
-        if self.me and self.me not in self.replica.members:
-            self._leave_behind()
+        self.database.check()
+        self._look()
 
     def write(self, *wanted: Wanted, join: bool = True) -> list[Effect]:
         """Add lines, after all that others have written.
@@ -114,7 +105,7 @@ class Participant:
         made: lives.Life | None = None
         self.database.begin()
         try:
-            self.look()
+            self._look()
             lines = self._due()
             if join and not self.me:
                 made, line = self._joining()
@@ -124,7 +115,9 @@ class Participant:
             self.database.commit()
         except BaseException:
             if made is not None:
-                self._part_with_life()
+                # The files stay, for it may have joined: then others see that it has ended.
+                made.abandon()
+                self.life = None
             self.database.roll_back()
             raise
         for number in self.dead & self.replica.members.keys():
@@ -136,13 +129,18 @@ class Participant:
         self.wake_others()
         return effects[len(lines) :]
 
-    def wake_others(self, everybody: bool = False) -> None:  # noqa: FBT001, FBT002  # one flag, named where it is used
+    def wake_others(self) -> None:
         """Wake the processes for which something has changed."""
         members = self.replica.members
-        for number in sorted(members if everybody else self._wake):
-            if number in members and number != self.me:
+        for number in sorted(self._wake & members.keys()):
+            if number != self.me:
                 lives.wake(self.folder, members[number].life)
         self._wake.clear()
+
+    def alarm(self) -> None:
+        """Wake everybody, since something is wrong with the file."""
+        for name in lives.names(self.folder):
+            lives.wake(self.folder, name)
 
     def find_dead(self) -> bool:
         """Look which other processes that hold something have ended; tells whether any has."""
@@ -159,19 +157,33 @@ class Participant:
         return frozenset(self.replica.members.keys() - {self.me})
 
     def abandon(self) -> None:
-        """In a child process: let go of what is its parent's."""
+        """Let go of the pipes, and leave their files: to others this is the end of the process.
+
+        In a child process this does nothing to its parent.
+        """
         if self.life is not None:
             self.life.abandon()
 
     def leave(self) -> None:
         """Take part no longer; everything is given back."""
-        if self.me and self.database.lost is None:
-            try:
+        try:
+            if self.me:
                 self.write(("gone", self.me))
-            except LockStoreError:
-                pass  # the end of the life file says the same
-        self._part_with_life()
+            self._part_with_life()
+        except LockStoreError:
+            self.abandon()  # its end says the same to whoever can read the file
         self.database.close()
+
+    def _look(self) -> None:
+        lines = self.database.since(self.replica.position) if self._whole else None
+        if lines is not None:
+            self._apply(lines)
+        else:
+            first, *later = self.database.whole()
+            self._begin_with(first)
+            self._apply(later)
+        if self.me and self.me not in self.replica.members:
+            self._leave_behind()
 
     def _due(self) -> list[Wanted]:
         dead = sorted(self.dead & self.replica.members.keys())
@@ -188,17 +200,12 @@ class Participant:
 
     def _joining(self) -> tuple[lives.Life, Wanted]:
         known = {member.life for member in self.replica.members.values()}
-        files = self.database.files
-        for name in sorted(lives.names(self.folder) - known):
+        for name in lives.names(self.folder) - known:
             if not lives.lives(self.folder, name):
                 lives.remove(self.folder, name)
-            elif name.rpartition("-")[0] != files:
-                raise LockStoreError(
-                    f"{self.database.path}: the file was removed or replaced, and a process still "
-                    "uses the one that was there before. End that process first."
-                )
+        self.database.keep_from_others()
         self._part_with_life()
-        made = self.life = lives.Life(self.folder, files)
+        made = self.life = lives.Life(self.folder, self.database.files)
         body = [os.getpid(), program_name(), made.name, own_identity(), least_fence()]
         return made, ("join", body)
 
@@ -262,7 +269,7 @@ class Participant:
         except LockStoreError:
             return
         try:
-            self.look()
+            self._look()
             [line] = self._numbered([("state", state_of(self.replica))])
             self.database.append([line])
             self.database.cut(line.seq)

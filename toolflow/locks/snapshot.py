@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from toolflow.errors import LockCycleError, LockLostError, RunError, UsageError
+from toolflow.errors import LockCycleError, LockLostError, RunError
 from toolflow.locks.operations import (
     Member,
     Operation,
@@ -76,10 +76,7 @@ def restore(operation: Operation, me: int) -> tuple[Replica, set[int]]:
             keys, units, blockers = saved[-1]
             standing[ticket] = Standing(_tuples(keys), _tuples(units), tuple(blockers))
         replica.tickets[ticket.number] = ticket
-    try:
-        changed = replica.table.put_together(standing, number=operation.seq, fence=body["fence"])
-    except UsageError as error:
-        raise ValueError(str(error)) from error
+    changed = replica.table.put_together(standing, number=operation.seq, fence=body["fence"])
     for ticket in changed:
         ticket.since = operation.at
     replica.position = replica.floor = operation.seq

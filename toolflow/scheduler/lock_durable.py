@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from heapq import heappush
 from typing import NamedTuple
 
+from toolflow.errors import UsageError
 from toolflow.scheduler.lock_homes import Homes
 from toolflow.scheduler.lock_scope import Scope, inside
 from toolflow.scheduler.lock_table import LockTable
@@ -108,13 +109,13 @@ class DurableTable(LockTable):
         known = {ticket.number: ticket for ticket in tickets}
         granted = sorted((one for one in tickets if one.granted), key=lambda one: one.fence)
         waiting = sorted(one for one in tickets if not one.granted)
-        for ticket in tickets:
-            ticket.place = Place(ticket.request.keys(), ticket.request.units())
         try:
+            for ticket in tickets:
+                ticket.place = Place(ticket.request.keys(), ticket.request.units())
             for ticket in (*granted, *waiting):
                 self._restore(ticket, tickets[ticket], known)
-        except (KeyError, AttributeError, AssertionError) as error:
-            raise ValueError("tickets that do not fit together") from error
+        except (LookupError, AttributeError, AssertionError, UsageError) as error:
+            raise ValueError("its tickets do not fit together") from error
         return self._settle()
 
     def _restore(self, ticket: Ticket, standing: Standing, known: Mapping[int, Ticket]) -> None:
