@@ -13,6 +13,7 @@
     │   ├── CheckpointError
     │   ├── LockCycleError
     │   ├── LockLostError
+    │   ├── LockStoreError
     │   └── ServerError          an MCP server that did not start
     ├── ReplayError
     │   └── DivergenceError      a replay that left the recorded path
@@ -118,6 +119,10 @@ class LockCycleError(RunError):
 
 class LockLostError(RunError):
     """Keys that were held were lost, or a key is held by a body that never stopped."""
+
+
+class LockStoreError(RunError):
+    """A lock store that lives outside this process cannot be used: no key is taken then."""
 
 
 class ServerError(RunError):

@@ -14,6 +14,7 @@ from toolflow.cli import (
     explaining,
     exporting,
     importing,
+    locking,
     planning,
     rendering,
     replaying,
@@ -49,6 +50,7 @@ app.command("render")(rendering.render)
 app.command("import")(importing.import_)
 app.command("export")(exporting.export)
 app.command("check")(checking.check)
+app.command("locks")(locking.locks)
 app.command("test")(trying.try_)
 app.command("explain")(explaining.explain_)
 

@@ -12,7 +12,7 @@ from toolflow.cli.console import Output, complain, say, say_data, tell
 from toolflow.cli.inputs import Input, look_at, turns_of
 from toolflow.cli.progress import bytes_read
 from toolflow.compiler import load_plan
-from toolflow.errors import DocumentError, Problem, TurnError, UsageError
+from toolflow.errors import DocumentError, PolicyError, Problem, TurnError, UsageError
 from toolflow.flow import load_flow
 from toolflow.formats import FORMATS
 from toolflow.formats.doctor import Report
@@ -21,6 +21,7 @@ from toolflow.formats.session import open_session
 from toolflow.formats.session.doctor import examine_session
 from toolflow.formats.talks import Shape
 from toolflow.policy import load_policy
+from toolflow.policy.extras import missing_extras
 from toolflow.recording import load_recording
 from toolflow.recording.atomic import write_text
 
@@ -94,7 +95,8 @@ def _check(file: str, form: str | None, *, whole: bool) -> _Checked:
     if given.kind == "turns":
         return _check_messages(given, given.text, form, whole=whole)
     if given.kind == "policy":
-        load_policy(Path(file))
+        if missing := missing_extras(load_policy(Path(file))):
+            raise PolicyError(missing)
     elif given.kind == "flow":
         load_flow(file)
     elif given.kind == "plan":

@@ -154,6 +154,8 @@ class FlowSpec(_Strict):
         description: What it is for.
         policy: The path of a policy file, relative to the flow file, or the policy itself.
         tools: Where its tools come from.
+        locks: Where keys are taken: ``memory``, ``machine``, or the path of a lock file, relative
+            to the flow file.
         stages: Its stages.
     """
 
@@ -162,4 +164,5 @@ class FlowSpec(_Strict):
     description: str = ""
     policy: str | dict[str, Any] | None = None
     tools: Tools = Field(default_factory=Tools)
+    locks: str | None = Field(default=None, min_length=1)
     stages: list[StageSpec] = Field(min_length=1)

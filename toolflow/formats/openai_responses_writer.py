@@ -67,10 +67,12 @@ def _item(call: Call) -> dict[str, Any]:
         return {"type": kind, "input": str(call.args.get("input", ""))}
     if kind not in _WRITERS or kind == "function_call":
         return {"type": "function_call"}
+    own_id = call.extra.get("id") or f"item_{call.index + 1}"  # these types must have one
+    own = {"type": kind, "id": own_id, "status": "completed"}
     if kind == "computer_call":
-        return {"type": kind, **call.args}
+        return {**own, **call.args}
     more = {"execution": "client"} if kind == "tool_search_call" else {}
-    return {"type": kind, **more, CALLS[kind].given: dict(call.args)}
+    return {**own, **more, CALLS[kind].given: dict(call.args)}
 
 
 def _function(call: Call, call_id: str, outcome: Outcome) -> dict[str, Any]:  # noqa: ARG001  # one shape for all writers

@@ -81,17 +81,27 @@ class Held:
         record.lease = None
 
     def give_back(self, call: CallPlan, record: CallRecord) -> None:
-        """Give back what a call held, or keep it for the turn if its rule says so."""
-        lease = record.lease
+        """Give back what a call held, or keep it for as long as its rule says."""
+        lease, hold = record.lease, call.terms.hold
         if lease is None:
             return
-        if call.terms.hold == "call":
+        if hold == "call":
             self._run.locks.release(lease)
-        else:
+        elif hold == "turn" or not self._keep(lease):
             self._run.locks.hand_over(lease, (self._run.options.run,))
             self._turn_leases.append(lease)
 
+    def _keep(self, lease: Lease) -> bool:
+        """Have a lease kept beyond the turn, where something around it goes on."""
+        run = self._run
+        keeper, around = run.surroundings.keeper, run.surroundings.living(run.options.lineage)
+        if keeper.owner not in around and keeper.owner != (run.options.run,):
+            return False  # what was around has ended
+        return keeper.keep(run.locks, lease)
+
     def release_turn(self) -> None:
-        """Give back the keys that calls of this turn held for the whole turn."""
+        """Give back the keys that calls of this turn held for the whole turn, or run."""
         while self._turn_leases:
             self._run.locks.release(self._turn_leases.pop())
+        if self._run.surroundings.keeper.owner == (self._run.options.run,):
+            self._run.surroundings.keeper.close()
