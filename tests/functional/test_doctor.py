@@ -291,3 +291,11 @@ def test_a_message_that_cannot_be_read_is_a_problem_with_its_place(capsys):
     assert (code, out) == (1, "")
     assert err.startswith("toolflow: talk.json:2:")
     assert "Use a list of calls." in err
+
+
+def test_ids_cannot_break_a_line_or_steer_the_terminal(capsys):
+    said = json.loads(json.dumps(BROKEN).replace('"b"', json.dumps("b\n\u001b[2J")))
+    code, out, _ = run(capsys, write("talk.json", said))
+    assert (code, out.count("\n"), "\u001b" in out) == (1, 1, False)
+    _, _, err = run(capsys, "talk.json", "--repair")
+    assert (err.count("\n"), "\u001b" in err) == (1, False)

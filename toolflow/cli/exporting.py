@@ -11,6 +11,7 @@ from toolflow.cli.inputs import Input, chosen, look_at, turns_of
 from toolflow.errors import UsageError
 from toolflow.formats import FORMATS
 from toolflow.formats.jsontext import json_text, yaml_text
+from toolflow.formats.message_file import who
 from toolflow.model.recording import RecordedTurn
 from toolflow.model.turn import Notice
 from toolflow.recording.atomic import write_text
@@ -64,8 +65,7 @@ def _turns(given: Input, form: str | None) -> list[RecordedTurn]:
 
 
 def _line(notice: Notice) -> str:
-    who = " ".join(filter(None, (notice.turn, f"call '{notice.call}'" if notice.call else None)))
-    return f"{who}: {notice.message}" if who else notice.message
+    return ": ".join(filter(None, [who(notice), notice.message]))
 
 
 def _text(value: object, kind: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolflow.formats.base import printable, quoted
 from toolflow.formats.doctor import Report, examine
 from toolflow.formats.jsontext import json_text, yaml_text
 from toolflow.formats.repair import Repaired, repair
@@ -25,6 +26,12 @@ from toolflow.formats.talks import (
     talks_of_lines,
 )
 from toolflow.model import Notice
+
+
+def who(notice: Notice) -> str:
+    """The turn and the call that a notice is about, on one line: ``turn-3 call 'x'``."""
+    call = None if notice.call is None else f"call {quoted(notice.call)}"
+    return " ".join(filter(None, [notice.turn and printable(notice.turn), call]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +49,7 @@ class Found:
     line: int | None = None
 
     def __str__(self) -> str:
-        names = [self.notice.turn, f"call '{self.notice.call}'" if self.notice.call else None]
-        who = " ".join(filter(None, names))
-        return ": ".join(filter(None, [self.where, who, self.notice.message]))
+        return ": ".join(filter(None, [self.where, who(self.notice), self.notice.message]))
 
 
 @dataclass(frozen=True, slots=True)
