@@ -61,8 +61,9 @@ def test_a_folder_gives_a_table_and_tells_what_is_no_log(
     assert rows[2][-2:] == ["broken_line", "1"]
     assert rows[3] == ["2", "logs", "3", "3", "0", "1", "3", "3"]
     assert said.out.endswith("1 file skipped: no log that can be read.\n")
-    assert said.err.startswith(f"skipped: {logs / 'notes.txt'}: The format of the log")
-    assert len(said.err.splitlines()) == 1
+    assert (
+        said.err == f"skipped: {logs / 'notes.txt'}: no log of a known format, and no messages.\n"
+    )
 
 
 def test_recordings_of_a_folder_are_laid_out_like_it(logs: Path, tmp_path: Path) -> None:
@@ -113,3 +114,51 @@ def test_a_message_of_a_wire_format_is_imported_too(
     assert main(["import", str(path), "--output", "json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert (facts["format"], facts["turns"], facts["calls"]) == ("calls", 1, 2)
+
+
+def test_a_format_of_messages_can_be_forced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "turn.json"
+    call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    path.write_text(json.dumps({"role": "assistant", "tool_calls": [call]}), encoding="utf-8")
+    assert main(["import", str(path), "--format", "cohere", "--output", "json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["format"], facts["calls"], facts["oddities"]) == ("cohere", 1, {"no_result": 1})
+    assert main(["import", str(path), "--format", "nothing"]) == 2
+    assert "format is 'nothing'. Use one of" in capsys.readouterr().err
+
+
+def test_of_many_oddities_the_first_are_told_and_all_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = {"type": "tool_result", "tool_use_id": "nobody", "content": "x"}
+    line = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": [answer]}}
+    path, to = tmp_path / "a.jsonl", tmp_path / "a.yaml"
+    path.write_text((json.dumps(line) + "\n") * 250 + "{torn\n" * 120, encoding="utf-8")
+    assert main(["import", str(path), "--to", str(to), "--output", "json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["oddities"] == {"broken_line": 120, "result_without_call": 250}
+    notices = load_recording(to).notices
+    assert len(notices) == 202
+    assert [n.message for n in notices[-2:]] == [
+        "20 more notices of this kind are not shown.",
+        "150 more notices of this kind are not shown.",
+    ]
+
+
+def test_a_stream_with_a_torn_line_is_read_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = {"type": "message_start", "message": {"role": "assistant", "content": []}}
+    block = {"type": "tool_use", "id": "a", "name": "read", "input": {}}
+    begun = {"type": "content_block_start", "index": 0, "content_block": block}
+    end = {"type": "content_block_stop", "index": 0}
+    lines = [json.dumps(start), json.dumps(begun), json.dumps(end), "{torn"]
+    lines.append(json.dumps({"type": "message_stop"}))
+    path = tmp_path / "a.chunks.txt"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert main(["import", str(path), "--output", "json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["format"], facts["calls"]) == ("anthropic", 1)
+    assert facts["oddities"] == {"no_result": 1, "torn_event": 1}

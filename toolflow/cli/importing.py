@@ -8,12 +8,12 @@ from pathlib import Path
 
 import typer
 
-from toolflow.cli.console import Output, say, say_data, tell
+from toolflow.cli.console import Output, say, say_data, tell, terminal_width
+from toolflow.cli.import_table import Named, import_table
 from toolflow.cli.progress import bytes_read
 from toolflow.errors import TurnError, UsageError
+from toolflow.formats.base import printable
 from toolflow.recording.importing import Imported, import_log
-
-_COLUMNS = ("file", "format", "messages", "turns", "parallel", "largest", "calls", "results")
 
 
 def import_(
@@ -41,7 +41,7 @@ def import_(
             done.append((name, _import(str(path), form, _place(to, name))))
         except TurnError as error:
             skipped.append(name)
-            tell(f"skipped: {str(error).splitlines()[0]}")
+            tell(f"skipped: {_reason(path, error)}")
     _tell_several(done, skipped, output)
     return 0 if done else 1
 
@@ -55,6 +55,14 @@ def _import(path: str, form: str | None, to: str | None) -> Imported:
     if to is not None:
         tell(f"written: {to}")
     return imported
+
+
+def _reason(path: Path, error: TurnError) -> str:
+    """Why a file was skipped, on one line; what was looked for is told for one file only."""
+    first = error.problems[0]
+    if first.code == "unknown_format":
+        return f"{printable(path)}: no log of a known format, and no messages."
+    return str(error).splitlines()[0]
 
 
 def _files(sessions: Sequence[str]) -> Iterator[tuple[Path, str]]:
@@ -90,7 +98,7 @@ def _tell_one(one: Imported, output: Output) -> None:
         say_data(one.data(), output)
         return
     several, largest = one.parallel, one.largest
-    say(f"{one.path}: {one.format}, {_many(one.messages, 'message')} of the model")
+    say(f"{one.path}: {one.kind}, {_many(one.messages, 'message')} of the model")
     say(f"  {_many(one.turns, 'turn')} with calls, {several} with two or more, largest {largest}")
     say(f"  {_many(one.calls, 'call')}, {_many(one.results, 'result')}")
     if one.tools:
@@ -99,34 +107,15 @@ def _tell_one(one: Imported, output: Output) -> None:
         say(f"  oddities: {_counts(one.oddities)}")
 
 
-def _tell_several(
-    done: Sequence[tuple[str, Imported]], skipped: Sequence[str], output: Output
-) -> None:
+def _tell_several(done: Sequence[Named], skipped: Sequence[str], output: Output) -> None:
     if output != "text":
         logs = [one.data() for _, one in done]
         say_data({"logs": logs, "skipped": list(skipped)}, output)
         return
-    rows = [(*_row(name, one), _counts(one.oddities)) for name, one in done]
-    numbers = [[int(cell) for cell in row[2:8]] for row in rows]
-    totals = [sum(column) for column in zip(*numbers, strict=True)] if numbers else [0] * 6
-    if numbers:
-        totals[3] = max(row[3] for row in numbers)  # the largest turn of all
-    total = (_many(len(done), "log"), "", *map(str, totals), "")
-    table = [(*_COLUMNS, "oddities"), *rows, total]
-    widths = [max(len(row[place]) for row in table) for place in range(len(_COLUMNS))]
-    for row in table:
-        cells = [
-            cell.ljust(width) if place < 2 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=False))
-        ]
-        say("  ".join((*cells, row[-1])).rstrip())
+    for line in import_table(done, terminal_width()):
+        say(line)
     if skipped:
         say(f"{_many(len(skipped), 'file')} skipped: no log that can be read.")
-
-
-def _row(name: str, one: Imported) -> tuple[str, ...]:
-    numbers = (one.messages, one.turns, one.parallel, one.largest, one.calls, one.results)
-    return (name, one.format, *map(str, numbers))
 
 
 def _many(count: int, noun: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from toolflow.errors import UsageError
 from toolflow.formats.base import IdRule, Messages
+from toolflow.formats.layout import Keys, of_blocks
 from toolflow.formats.plain import plain
 from toolflow.formats.results import is_error, picture_label, result_text, shown_images
 from toolflow.model import Call, Image, Outcome, Turn
@@ -104,13 +105,11 @@ def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:
     if turn.message is None:
         blocks = [{"toolUse": _body({}, call, call_id)} for call, call_id in pairs]
         return {"role": "assistant", "content": blocks}
-    if not any(_needs_mending(call, call_id) for call, call_id in pairs):
+    if not turn.calls:
         return dict(turn.message)
     left = iter(pairs)
     content = [
-        {**block, "toolUse": _body(plain(block["toolUse"]), *next(left))}
-        if _is_call(block)
-        else block
+        _mended(block, *next(left)) if _is_call(block) else block
         for block in turn.message["content"]
     ]
     return {**turn.message, "content": content}
@@ -120,12 +119,18 @@ def _is_call(block: dict[str, Any]) -> bool:
     return "toolUse" in block and plain(block["toolUse"]).get("type") != "server_tool_use"
 
 
-def _needs_mending(call: Call, call_id: str) -> bool:
-    return call.id != call_id or bool(call.problem) or not _NAME.fullmatch(call.tool)
+def _mended(block: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]:
+    """A call that the API takes, with an object as input; the same block if it is one."""
+    body = plain(block["toolUse"])
+    whole = call.problem is None and isinstance(body.get("input"), Mapping)
+    if whole and call.id == call_id and _NAME.fullmatch(call.tool):
+        return block
+    return {**block, "toolUse": _body(body, call, call_id)}
 
 
 def _body(body: Mapping[str, Any], call: Call, call_id: str) -> dict[str, Any]:
-    given = dict(call.args) if call.problem or "input" not in body else body["input"]
+    whole = call.problem is None and isinstance(body.get("input"), Mapping)
+    given = body["input"] if whole else dict(call.args)
     return {**body, "toolUseId": call_id, "name": _valid_name(call.tool), "input": given}
 
 
@@ -133,3 +138,11 @@ def _valid_name(name: str) -> str:
     if _NAME.fullmatch(name):
         return name
     return re.sub("[^a-zA-Z0-9_-]", "_", name.strip())[:64] or "unnamed"
+
+
+def _id_keys(block: Any) -> Keys | None:
+    is_result = isinstance(block, dict) and isinstance(block.get("toolResult"), dict)
+    return ("toolResult", "toolUseId") if is_result else None
+
+
+LAYOUT = of_blocks("content", _id_keys, lambda text: {"text": text}, alternating=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 from toolflow.formats.base import Messages
 from toolflow.formats.ids import ANY_TEXT
+from toolflow.formats.layout import Keys, of_messages
 from toolflow.formats.plain import plain
 from toolflow.formats.tool_messages import tool_messages
 from toolflow.model import Call, Outcome, Turn
@@ -36,22 +37,40 @@ def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:
     pairs = list(zip(turn.calls, ids, strict=True))
     if turn.message is None:
         return {"role": "assistant", "tool_calls": [_block(*pair) for pair in pairs]}
-    if not any(call.id != new or not _NAME.fullmatch(call.tool) for call, new in pairs):
+    if not turn.calls:
         return dict(turn.message)
     blocks = zip(turn.message["tool_calls"], pairs, strict=True)
     return {**turn.message, "tool_calls": [_mended(block, *pair) for block, pair in blocks]}
 
 
 def _block(call: Call, call_id: str) -> dict[str, Any]:
-    arguments = call.raw if call.raw is not None else json.dumps(call.args, ensure_ascii=False)
-    function = {"name": _valid_name(call.tool), "arguments": arguments}
+    function = {"name": _valid_name(call.tool), "arguments": _arguments(call)}
     return {"id": call_id, "type": "function", "function": function}
 
 
 def _mended(block: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]:
-    function = {**plain(block["function"]), "name": _valid_name(call.tool)}
+    """A call that the provider takes, with text as arguments; the same block if it is one."""
+    function = plain(block["function"])
+    whole = isinstance(function.get("arguments"), str)
+    if whole and call.id == call_id and _NAME.fullmatch(call.tool):
+        return block
+    function = {**function, "name": _valid_name(call.tool)}
+    if not whole:
+        function["arguments"] = _arguments(call)
     return {**block, "id": call_id, "function": function}
+
+
+def _arguments(call: Call) -> str:
+    return call.raw if call.raw is not None else json.dumps(call.args, ensure_ascii=False)
 
 
 def _valid_name(name: str) -> str:
     return name if _NAME.fullmatch(name) else _NAME_BAD.sub("_", name.strip()) or "unnamed"
+
+
+def _id_keys(message: Any) -> Keys | None:
+    is_result = isinstance(message, dict) and message.get("role") == "tool"
+    return ("tool_call_id",) if is_result else None
+
+
+LAYOUT = of_messages(_id_keys)

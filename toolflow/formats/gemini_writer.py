@@ -18,6 +18,7 @@ from typing import Any
 from toolflow.formats.base import Messages
 from toolflow.formats.gemini_stream import either
 from toolflow.formats.ids import ANY_TEXT
+from toolflow.formats.layout import Keys, of_blocks
 from toolflow.formats.plain import plain
 from toolflow.formats.results import is_error, picture_label, result_text, shown_images
 from toolflow.model import Call, Outcome, Turn
@@ -98,10 +99,10 @@ def _write_message(
     if turn.message is None:
         bodies = [_body({"args": dict(call.args)}, call, call_id) for call, call_id in pairs]
         return {"role": "model", "parts": [{"functionCall": body} for body in bodies]}
-    if not any(_needs_mending(call, call_id) for call, call_id in pairs):
-        return dict(turn.message)
     left = iter(pairs)
     mended = [_mended(part, *next(left)) if _is_call(part) else part for part in parts]
+    if all(fresh is old for fresh, old in zip(mended, parts, strict=True)):
+        return dict(turn.message)
     return {**turn.message, "parts": mended}
 
 
@@ -109,15 +110,15 @@ def _is_call(part: dict[str, Any]) -> bool:
     return either(part, "functionCall", "function_call") is not None
 
 
-def _needs_mending(call: Call, call_id: str | None) -> bool:
-    same_id = call_id is None or call.id == call_id
-    return not same_id or bool(call.problem) or not _NAME.fullmatch(call.tool)
-
-
 def _mended(part: dict[str, Any], call: Call, call_id: str | None) -> dict[str, Any]:
+    """A call that the API takes, with an object as arguments; the same part if it is one."""
     key = "functionCall" if part.get("functionCall") is not None else "function_call"
-    body = {name: value for name, value in plain(part[key]).items() if name not in _UNSENT}
-    if call.problem:
+    given = plain(part[key])
+    whole = call.problem is None and isinstance(given.get("args", {}), Mapping)
+    if whole and call_id in (None, call.id) and _NAME.fullmatch(call.tool):
+        return part
+    body = {name: value for name, value in given.items() if name not in _UNSENT}
+    if not whole:
         body["args"] = dict(call.args)
     return {**part, key: _body(body, call, call_id)}
 
@@ -132,3 +133,13 @@ def _valid_name(name: str) -> str:
         return name
     mended = re.sub("[^a-zA-Z0-9_.:-]", "_", name.strip())[:128] or "unnamed"
     return mended if _NAME.fullmatch(mended) else f"_{mended}"[:128]
+
+
+def _id_keys(part: Any) -> Keys | None:
+    if not isinstance(part, dict):
+        return None
+    name = "functionResponse" if part.get("functionResponse") is not None else "function_response"
+    return (name, "id") if isinstance(part.get(name), dict) else None
+
+
+LAYOUT = of_blocks("parts", _id_keys, lambda text: {"text": text}, alone=True)

@@ -8,11 +8,13 @@ in the protocol and is left to the caller.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolflow.formats.base import Messages
 from toolflow.formats.ids import ANY_TEXT, SURROGATE
+from toolflow.formats.layout import of_batches
+from toolflow.formats.mcp_results import is_response
 from toolflow.formats.plain import plain
 from toolflow.formats.results import is_error, result_text
 from toolflow.model import Call, Outcome, Turn
@@ -92,10 +94,11 @@ def _mended(request: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]
     fresh = dict(request)
     if "jsonrpc" in request and call.id != call_id:
         fresh["id"] = call_id
-    name = _valid_name(call.tool)
-    if call.problem or name != call.tool:
-        fresh["params"] = {**plain(request["params"]), "name": name}
-    if call.problem:
+    name, params = _valid_name(call.tool), plain(request["params"])
+    whole = call.problem is None and isinstance(params.get("arguments", {}), Mapping)
+    if name != call.tool or not whole:
+        fresh["params"] = {**params, "name": name}
+    if not whole:
         fresh["params"]["arguments"] = dict(call.args)
     return request if fresh == request else fresh
 
@@ -103,3 +106,6 @@ def _mended(request: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]
 def _valid_name(name: str) -> str:
     """A name without blanks around it and halves of characters; the protocol has no other rule."""
     return SURROGATE.sub("\ufffd", name.strip()) or "unnamed"
+
+
+LAYOUT = of_batches(is_response, "id")

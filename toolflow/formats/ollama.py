@@ -79,6 +79,16 @@ def join(lines: Sequence[Any]) -> Joined:
     return Joined({**whole, "message": message}, tuple(notices))
 
 
+def block(call: Call, name: str) -> dict[str, Any]:
+    """A call of a turn that was made by hand.
+
+    Args:
+        call: The call.
+        name: The name of its tool, as it is written.
+    """
+    return {"function": {"name": name, "arguments": dict(call.args)}}
+
+
 def results(
     calls: Sequence[Call], names: Sequence[str], outcomes: Sequence[Outcome], texts: Sequence[str]
 ) -> list[Any]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolflow.formats import ollama
 from toolflow.formats.base import IdRule, Messages
 from toolflow.formats.ids import ANY_TEXT, SURROGATE
+from toolflow.formats.layout import Keys, of_messages
 from toolflow.formats.plain import plain
 from toolflow.formats.tool_messages import tool_messages
 from toolflow.model import Call, Outcome, Turn
@@ -54,37 +55,74 @@ def write(
 
 
 def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:
+    if turn.message is None and not turn.carries_ids:
+        made = [ollama.block(call, _valid_name(call.tool)) for call in turn.calls]
+        return {"role": "assistant", "content": "", "tool_calls": made}
     if turn.message is None:
         blocks = [_block(call, call_id) for call, call_id in zip(turn.calls, ids, strict=True)]
         return {"role": "assistant", "content": None, "tool_calls": blocks}
     message = dict(turn.message)
-    pairs = zip(turn.calls, ids, strict=True)
-    if any(call.id != new or not _NAME.fullmatch(call.tool) for call, new in pairs):
-        blocks = message["tool_calls"]
-        message["tool_calls"] = [
-            _mended(block, call, call_id, carries_ids=turn.carries_ids)
-            for block, call, call_id in zip(blocks, turn.calls, ids, strict=True)
+    if turn.calls:
+        pairs = zip(turn.calls, ids, strict=True)
+        is_mistral = id_rule_of([call.id for call in turn.calls]) is _MISTRAL
+        mended = [
+            _mended(block, call, call_id, objects=is_mistral)
+            if turn.carries_ids
+            else _mended_bare(block, call)
+            for block, (call, call_id) in zip(message["tool_calls"], pairs, strict=True)
         ]
+        message["tool_calls"] = mended
     return message
 
 
 def _block(call: Call, call_id: str) -> dict[str, Any]:
-    arguments = call.raw if call.raw is not None else json.dumps(call.args, ensure_ascii=False)
-    return {
-        "id": call_id,
-        "type": "function",
-        "function": {"name": _valid_name(call.tool), "arguments": arguments},
-    }
+    body = {"name": _valid_name(call.tool), "arguments": _arguments(call)}
+    return {"id": call_id, "type": "function", "function": body}
 
 
-def _mended(
-    block: dict[str, Any], call: Call, call_id: str, *, carries_ids: bool
-) -> dict[str, Any]:
+def _mended(block: dict[str, Any], call: Call, call_id: str, *, objects: bool) -> dict[str, Any]:
+    """A call that the provider takes; the same block if it is one.
+
+    Args:
+        block: The call as it was read.
+        call: The call.
+        call_id: Its id, as it is written.
+        objects: Whether the provider takes objects as arguments, beside text.
+    """
     part = "custom" if call.extra.get("type") == "custom" else "function"
-    body = {**plain(block[part]), "name": _valid_name(call.tool)}
-    return {**block, "id": call_id, part: body} if carries_ids else {**block, part: body}
+    body = plain(block[part])
+    given = body.get("arguments")
+    whole = part == "custom" or isinstance(given, str) or (objects and isinstance(given, Mapping))
+    if whole and call.id == call_id and _NAME.fullmatch(call.tool):
+        return block
+    body = {**body, "name": _valid_name(call.tool)}
+    if not whole:
+        body["arguments"] = _arguments(call)
+    return {**block, "id": call_id, part: body}
+
+
+def _mended_bare(block: dict[str, Any], call: Call) -> dict[str, Any]:
+    """A call of a server that gives no ids, and objects as arguments."""
+    body = plain(block["function"])
+    whole = call.problem is None and isinstance(body.get("arguments"), Mapping)
+    if whole and _NAME.fullmatch(call.tool):
+        return block
+    given = body["arguments"] if whole else dict(call.args)
+    return {**block, "function": {**body, "name": _valid_name(call.tool), "arguments": given}}
+
+
+def _arguments(call: Call) -> str:
+    return call.raw if call.raw is not None else json.dumps(call.args, ensure_ascii=False)
 
 
 def _valid_name(name: str) -> str:
     """A tool name without blanks and halves of characters; the provider refuses those."""
     return name if _NAME.fullmatch(name) else _NAME_BAD.sub("_", name.strip()) or "unnamed"
+
+
+def _id_keys(message: Any) -> Keys | None:
+    is_result = isinstance(message, dict) and message.get("role") == "tool"
+    return ("tool_call_id",) if is_result else None
+
+
+LAYOUT = of_messages(_id_keys)

@@ -14,8 +14,9 @@ from typing import Any
 
 from toolflow.formats.base import IdRule, Messages
 from toolflow.formats.ids import SURROGATE
+from toolflow.formats.layout import Keys, of_messages
 from toolflow.formats.openai_content import data_url
-from toolflow.formats.openai_items import CALLS, client_calls, type_of
+from toolflow.formats.openai_items import ANSWERS, CALLS, client_calls, type_of
 from toolflow.formats.openai_shell import shell_output
 from toolflow.formats.results import is_error, picture_label, result_text, shown_images
 from toolflow.model import Call, Image, Outcome, Turn
@@ -66,10 +67,12 @@ def _item(call: Call) -> dict[str, Any]:
         return {"type": kind, "input": str(call.args.get("input", ""))}
     if kind not in _WRITERS or kind == "function_call":
         return {"type": "function_call"}
+    own_id = call.extra.get("id") or f"item_{call.index + 1}"  # these types must have one
+    own = {"type": kind, "id": own_id, "status": "completed"}
     if kind == "computer_call":
-        return {"type": kind, **call.args}
+        return {**own, **call.args}
     more = {"execution": "client"} if kind == "tool_search_call" else {}
-    return {"type": kind, **more, CALLS[kind].given: dict(call.args)}
+    return {**own, **more, CALLS[kind].given: dict(call.args)}
 
 
 def _function(call: Call, call_id: str, outcome: Outcome) -> dict[str, Any]:  # noqa: ARG001  # one shape for all writers
@@ -191,3 +194,13 @@ def _is_name(name: Any) -> bool:
 
 def _valid_name(name: str) -> str:
     return re.sub("[^a-zA-Z0-9_-]", "_", name.strip())[:128] or "unnamed"
+
+
+def _id_keys(item: Any) -> Keys | None:
+    kind = type_of(item)
+    if kind not in ANSWERS:
+        return None
+    return ("call_id", "id") if kind == "local_shell_call_output" else ("call_id",)
+
+
+LAYOUT = of_messages(_id_keys)

@@ -163,10 +163,10 @@ def read_all(data: Any, name: str | None, where: Where | None) -> list[Turn]:
     """
     whole = plain(data)
     above: Path = ()
-    inside = _request_list(whole)
+    inside = request_list(whole)
     if inside is not None:
         above, whole = (inside,), plain(whole[inside])
-    streamed = _stream_format(whole, name)
+    streamed = stream_format(whole, name)
     form = streamed or find_format(whole, name)
     try:
         return form.read(whole) if streamed is None else _joined(form, whole)
@@ -216,7 +216,7 @@ def read_stream(
     return turn
 
 
-def _stream_format(data: Any, name: str | None) -> Format | None:
+def stream_format(data: Any, name: str | None) -> Format | None:
     """The format of whose chunks the data is a list, or ``None`` where it is no stream."""
     items = data if isinstance(data, list) else [data]
     head = [plain(item) for item in items[:_CHUNKS_LOOKED_AT]]
@@ -244,7 +244,7 @@ def _cut(call: Call) -> Call:
     return replace(call, args=EMPTY, raw=call.raw or "", problem=CUT_SHORT)
 
 
-def _request_list(data: Any) -> str | None:
+def request_list(data: Any) -> str | None:
     """Where the messages are in the body of a request, or in another object around a list."""
     if not isinstance(data, dict):
         return None

@@ -11,6 +11,7 @@ from toolflow.model import ToolSpec, Verdict
 from toolflow.model.tool import Args
 from toolflow.policy.effects import ShellEffects
 from toolflow.policy.expressions import Expression, ExpressionError, Names, shorten
+from toolflow.policy.hints import hint
 from toolflow.policy.keys import discard
 from toolflow.policy.rules import Rule
 
@@ -80,7 +81,7 @@ def verdict_of(
         return _verdict(kind, f"{rule.name} says {kind} for these arguments", rule)
     if spec is not None and spec.safe is not None:
         return _verdict(*_declared(spec.safe, args), rule)
-    if spec is not None and trusted and spec.hints.get("readOnlyHint") is True:
+    if spec is not None and trusted and hint(spec.hints, "readOnlyHint") is True:
         return _verdict("safe", f"its trusted server {spec.server!r} says it only reads", rule)
     said = NOBODY if rule is None else f"{rule.name} does not say safe, and neither does the tool"
     return _verdict("exclusive", said, rule)
@@ -108,7 +109,7 @@ def _own_no(spec: ToolSpec | None, args: Args) -> str | None:
     """Why the tool itself is against what is said of its whole server (conformance 11)."""
     if spec is None:
         return None
-    if spec.hints.get("readOnlyHint") is False:
+    if hint(spec.hints, "readOnlyHint") is False:
         return "the tool's own hint says that it does not only read"
     if spec.safe is not None:
         kind, reason = _declared(spec.safe, args)

@@ -8,14 +8,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolflow.errors import DocumentError, TurnError
-from toolflow.formats import read_document
+from toolflow.errors import DocumentError, Problem, TurnError
+from toolflow.formats import FORMATS
+from toolflow.formats.base import printable
+from toolflow.formats.document import read_messages
 from toolflow.formats.session import open_session
+from toolflow.formats.session.base import Reading
+from toolflow.formats.session.pairing import Conversation
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.model.turn import Notice
 from toolflow.recording.writing import save_turns
 
 Progress = Callable[[int], object]
+_DOCUMENTS = frozenset({".json", ".jsonl", ".sse", ".txt", ".yaml", ".yml"})
+_OF_ANY = frozenset({"messages", "vcr"})
+_UNKNOWN = "unknown_format"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,7 @@ class Imported:
     Attributes:
         path: The log.
         format: Its format.
+        wire: The wire formats of the turns in it, sorted.
         messages: How many messages of the model it has, with calls or without.
         turns: How many of them have calls.
         parallel: How many have two calls or more.
@@ -38,6 +46,7 @@ class Imported:
 
     path: str
     format: str
+    wire: tuple[str, ...]
     messages: int
     turns: int
     parallel: int
@@ -48,11 +57,18 @@ class Imported:
     oddities: Mapping[str, int]
     broken: int = 0
 
+    @property
+    def kind(self) -> str:
+        """Its format; of one that holds messages of any provider, with theirs: ``vcr/gemini``."""
+        theirs = "+".join(self.wire) if self.format in _OF_ANY else ""
+        return f"{self.format}/{theirs}" if theirs else self.format
+
     def data(self) -> dict[str, Any]:
         """The summary as JSON values."""
         return {
             "path": self.path,
             "format": self.format,
+            "wire_formats": list(self.wire),
             "messages": self.messages,
             "turns": self.turns,
             "parallel_turns": self.parallel,
@@ -74,6 +90,7 @@ class Tally:
     largest: int = 0
     calls: int = 0
     results: int = 0
+    wire: set[str] = field(default_factory=set)
     tools: Counter[str] = field(default_factory=Counter)
     oddities: Counter[str] = field(default_factory=Counter)
 
@@ -86,19 +103,23 @@ class Tally:
             self.largest = max(self.largest, len(calls))
             self.calls += len(calls)
             self.results += sum(outcome is not None for outcome in recorded.outcomes)
+            self.wire.add(recorded.turn.format)
             self.tools.update(call.tool for call in calls)
             self.oddities.update(notice.code for notice in recorded.turn.notices)
             yield recorded
 
-    def of(self, source: Mapping[str, Any], notices: Iterable[Notice]) -> Imported:
-        """The summary, once every turn has passed."""
-        oddities = self.oddities + Counter(notice.code for notice in notices)
-        broken = int(source.get("broken_lines", 0))
-        if broken:
-            oddities["broken_line"] = broken  # of many, only the first are told one by one
+    def of(self, source: Mapping[str, Any], counts: Mapping[str, int]) -> Imported:
+        """The summary, once every turn has passed.
+
+        Args:
+            source: What ``Recording.source`` holds.
+            counts: How often each kind of notice was given for the log as a whole.
+        """
+        oddities = self.oddities + Counter(counts)
         return Imported(
             str(source.get("path", "")),
             str(source.get("format", "?")),
+            tuple(sorted(self.wire)),
             int(source.get("messages", self.turns)),
             self.turns,
             self.parallel,
@@ -107,7 +128,7 @@ class Tally:
             self.results,
             dict(sorted(self.tools.items(), key=lambda item: (-item[1], item[0]))),
             dict(sorted(oddities.items())),
-            broken,
+            int(source.get("broken_lines", 0)),
         )
 
 
@@ -142,7 +163,7 @@ def import_log(
             pass
     else:
         save_turns(turns, lambda: Recording((), log.source(), notices=log.notices()), to)
-    return tally.of(log.source(), log.notices())
+    return tally.of(log.source(), log.counts())
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +173,14 @@ class OpenLog:
     Attributes:
         turns: Its turns.
         source: Gives what ``Recording.source`` holds; complete after the last turn.
-        notices: Gives what was odd; complete after the last turn.
+        notices: Gives what was odd, of each kind the first hundred; complete after the last turn.
+        counts: Gives how often each kind of notice was given; complete after the last turn.
     """
 
     turns: Iterable[RecordedTurn]
     source: Callable[[], dict[str, Any]]
     notices: Callable[[], tuple[Notice, ...]]
+    counts: Callable[[], Mapping[str, int]]
 
 
 def open_log(
@@ -177,24 +200,41 @@ def open_log(
         TurnError: If it is neither.
         UsageError: If there is no format of that name.
     """
+    if format in FORMATS:
+        return _messages(Path(path), format, None)
     try:
         session = open_session(path, format=format, progress=progress)
     except TurnError as error:
-        if format is not None or any(p.code != "unknown_format" for p in error.problems):
+        if format is not None or any(p.code != _UNKNOWN for p in error.problems):
             raise
-        turns = _messages(Path(path), error)
-        source = {"format": turns[0].turn.format, "path": Path(path).as_posix()}
-        return OpenLog(turns, lambda: source, tuple)
-    return OpenLog(session, lambda: session.source, lambda: session.notices)
+        return _messages(Path(path), None, error)
+    return OpenLog(session, lambda: session.source, lambda: session.notices, lambda: session.counts)
 
 
-def _messages(path: Path, unknown: TurnError) -> list[RecordedTurn]:
-    """The turns of a file of messages of a wire format; what it is not is told as for a log."""
+def _messages(path: Path, form: str | None, unknown: TurnError | None) -> OpenLog:
+    """A file of messages of a wire format; what it is not is told as for a log.
+
+    Args:
+        path: The file.
+        form: The name of the format, or ``None``.
+        unknown: What was found out when it was taken for a log, or ``None``.
+    """
     try:
-        turns = read_document(path.read_bytes(), source=str(path))
+        turns = read_messages(path.read_bytes(), source=printable(path), format=form)
     except DocumentError as error:
-        told = any(problem.code == "unknown_format" for problem in error.problems)
-        raise (unknown if told else error) from None
-    if not turns:
+        is_told = path.suffix in _DOCUMENTS and all(p.code != _UNKNOWN for p in error.problems)
+        raise error if unknown is None or is_told else unknown from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        problem = Problem(f"The file cannot be read: {reason}.", printable(path))
+        raise TurnError(problem) from error
+    if not turns and unknown is not None:
         raise unknown
-    return [RecordedTurn(turn, (None,) * len(turn.calls)) for turn in turns]
+    reading = Reading()
+    talk = Conversation(reading)
+    for number, turn in enumerate(turns, 1):
+        talk.message(turn, line=number)
+    recorded = list(talk.rest())
+    name = form or turns[0].format
+    source = {"format": name, "path": path.as_posix(), "messages": reading.messages}
+    return OpenLog(recorded, lambda: source, reading.notices, lambda: reading.oddities.counts)

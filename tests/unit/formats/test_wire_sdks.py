@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from sdk_types import CHECKS
 
 from toolflow.formats import FORMATS, read_stream, read_turn, write_turn
 from toolflow.formats.bedrock_writer import with_bytes
@@ -31,79 +31,11 @@ def made(form: str) -> tuple[list[Any], list[Any]]:
     return write_turn(Turn("t", ROWS, form), OUTCOMES, texts=["go on"])
 
 
-def exhausted(value: Any) -> Any:
-    """Everything inside; pydantic validates iterables only as they are walked."""
-    if isinstance(value, dict):
-        return {key: exhausted(item) for key, item in value.items()}
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
-        return [exhausted(item) for item in value]
-    return value
-
-
-def check_anthropic(messages: list[Any]) -> None:
-    types = pytest.importorskip("anthropic.types")
-    pydantic = pytest.importorskip("pydantic")
-    adapter = pydantic.TypeAdapter(types.MessageParam)
-    for message in messages:
-        assert exhausted(adapter.validate_python(message)) == message
-
-
-def check_gemini(messages: list[Any]) -> None:
-    types = pytest.importorskip("google.genai.types")
-    for message in messages:
-        types.Content.model_validate(message)  # it forbids fields that it does not know
-
-
-def check_bedrock(messages: list[Any]) -> None:
-    loaders = pytest.importorskip("botocore.loaders")
-    model = pytest.importorskip("botocore.model")
-    validate = pytest.importorskip("botocore.validate")
-    service = loaders.Loader().load_service_model("bedrock-runtime", "service-2")
-    shape = model.ServiceModel(service).operation_model("Converse").input_shape
-    request = {"modelId": "m", "messages": with_bytes(messages)}
-    report = validate.ParamValidator().validate(request, shape)
-    assert not report.has_errors(), report.generate_report()
-
-
-def check_cohere(messages: list[Any]) -> None:
-    types = pytest.importorskip("cohere.types")
-    known = {
-        "assistant": types.AssistantChatMessageV2,
-        "tool": types.ToolChatMessageV2,
-        "user": types.UserChatMessageV2,
-    }
-    for message in messages:
-        known[message["role"]].model_validate(message)
-
-
-def check_mcp(messages: list[Any]) -> None:
-    types = pytest.importorskip("mcp.types")
-    for message in messages:
-        for each in message if isinstance(message, list) else [message]:
-            if "method" in each:
-                types.JSONRPCRequest.model_validate(each)
-                types.CallToolRequest.model_validate(
-                    {"method": each["method"], "params": each["params"]}
-                )
-            else:
-                types.JSONRPCResponse.model_validate(each)
-                types.CallToolResult.model_validate(each["result"])
-
-
-CHECKS = {
-    "anthropic": check_anthropic,
-    "bedrock": check_bedrock,
-    "cohere": check_cohere,
-    "gemini": check_gemini,
-    "mcp": check_mcp,
-}
-
-
 @pytest.mark.parametrize("form", CHECKS)
 def test_what_is_written_passes_the_types_of_the_sdk(form):
     assistant, results = made(form)
 
-    CHECKS[form]([*assistant, *results])
+    CHECKS[form](assistant, results)
 
 
 @pytest.mark.parametrize("form", CHECKS)
@@ -112,20 +44,24 @@ def test_a_turn_of_the_least_size_passes_the_types_of_the_sdk(form):
 
     assistant, results = write_turn(turn, [Outcome("ok")])
 
-    CHECKS[form]([*assistant, *results])
+    CHECKS[form](assistant, results)
 
 
 @pytest.mark.parametrize("form", CHECKS)
 def test_the_checks_of_the_sdk_find_what_is_wrong(form):
-    broken = {
+    assistant = [{"role": "assistant", "content": "x"}]
+    wrong = {
         "anthropic": {"role": "user", "content": [{"type": "tool_result", "content": "x"}]},
         "bedrock": {"role": "user", "content": [{"toolResult": {"content": [{"text": 5}]}}]},
         "cohere": {"role": "tool", "content": "x"},
         "gemini": {"role": "user", "parts": [{"functionResponse": {"name": "a", "x": 1}}]},
         "mcp": {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text"}]}},
+        "openai-chat": {"role": "tool", "content": "x"},
+        "openai-responses": {"type": "function_call_output", "call_id": "a"},
     }
+    broken = {name: (assistant if name == "openai-chat" else [], [wrong[name]]) for name in wrong}
     with pytest.raises((ValueError, AssertionError)):
-        CHECKS[form]([broken[form]])
+        CHECKS[form](*broken[form])
 
 
 def test_anthropic_objects_are_read_as_they_are():
@@ -293,4 +229,4 @@ def test_pictures_of_bedrock_are_bytes_for_boto3_and_text_on_the_wire():
 
 
 def test_every_format_with_conversations_is_checked():
-    assert set(CHECKS) <= set(FORMATS)
+    assert set(CHECKS) == {name for name, form in FORMATS.items() if form.steps is not None}

@@ -27,6 +27,7 @@ from toolflow.formats.session import (
     pi,
     swe_agent,
     tau_bench,
+    tool_lists,
     vcr,
 )
 from toolflow.formats.session.base import Reading, SessionFormat
@@ -59,6 +60,7 @@ _IN_ORDER = (
     inspect_log.FORMAT,
     openai_agents.FORMAT,
     bfcl.FORMAT,
+    tool_lists.FORMAT,
 )
 SESSION_FORMATS: Mapping[str, SessionFormat] = MappingProxyType(
     {form.name: form for form in (*_IN_ORDER, messages.FORMAT)}
@@ -107,8 +109,13 @@ class Session:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What was odd, in the order of the lines."""
+        """What was odd, in the order of the lines; of each kind the first hundred."""
         return self._reading.notices()
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many notices of each kind there were, by their code: all of them."""
+        return self._reading.oddities.counts
 
 
 def open_session(

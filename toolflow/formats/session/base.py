@@ -6,15 +6,49 @@ it, and writes down beside it, in a `Reading`, what it found out about the log a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
+from typing import Any, Self
 
 from toolflow.formats.session.log import Log, Record
 from toolflow.model import Notice, RecordedTurn
 
 SHOWN_NOTICES = 100
+"""How many notices of each kind are kept for one log; those that follow are counted."""
+
+
+@dataclass(slots=True)
+class Oddities:
+    """Notices of one log, in bounded memory. Mutable: they grow as the log is read.
+
+    Attributes:
+        kept: Of each kind the first hundred.
+        counts: How many of each kind were told, by their code; also those that are not kept.
+    """
+
+    kept: list[Notice] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def append(self, notice: Notice) -> None:
+        """Tell a notice."""
+        self.counts[notice.code] += 1
+        if self.counts[notice.code] <= SHOWN_NOTICES:
+            self.kept.append(notice)
+
+    def __iadd__(self, notices: Iterable[Notice]) -> Self:
+        """Tell several notices."""
+        for notice in notices:
+            self.append(notice)
+        return self
+
+    def rest(self) -> Iterator[Notice]:
+        """One notice for each kind of which more were told than are kept."""
+        for code, count in sorted(self.counts.items()):
+            if count > SHOWN_NOTICES:
+                text = f"{count - SHOWN_NOTICES} more notices of this kind are not shown."
+                yield Notice(code, text)
 
 
 @dataclass(slots=True)
@@ -26,16 +60,14 @@ class Reading:
         lines: How many lines (or items) were read.
         broken: How many of them could not be used.
         messages: How many messages of the model were read, with calls or without.
-        skipped: Notices about what could not be used: the first hundred.
-        oddities: Notices about results that could not be paired, and the like.
+        oddities: Notices about what could not be used or paired, and the like.
     """
 
     about: dict[str, Any] = field(default_factory=dict)
     lines: int = 0
     broken: int = 0
     messages: int = 0
-    skipped: list[Notice] = field(default_factory=list)
-    oddities: list[Notice] = field(default_factory=list)
+    oddities: Oddities = field(default_factory=Oddities)
 
     def objects(self, log: Log) -> Iterator[tuple[int, dict[str, Any]]]:
         """The records of a log that are JSON objects, with their numbers; others are skipped."""
@@ -57,9 +89,8 @@ class Reading:
     def skip(self, number: int, fault: str) -> None:
         """Tell that a line cannot be used, and why: a clause such as ``it is not JSON``."""
         self.broken += 1
-        if self.broken <= SHOWN_NOTICES:
-            text = f"Line {number} was skipped: {fault}."
-            self.skipped.append(Notice("broken_line", text, line=number))
+        text = f"Line {number} was skipped: {fault}."
+        self.oddities.append(Notice("broken_line", text, line=number))
 
     def note(self, **facts: Any) -> None:
         """Keep what a log tells of its session: of each fact the first that is there."""
@@ -69,10 +100,7 @@ class Reading:
 
     def notices(self) -> tuple[Notice, ...]:
         """Everything odd that was found, in the order of the lines."""
-        found = [*self.skipped, *self.oddities]
-        if self.broken > SHOWN_NOTICES:
-            text = f"{self.broken - SHOWN_NOTICES} more lines were skipped."
-            found.append(Notice("broken_line", text))
+        found = (*self.oddities.kept, *self.oddities.rest())
         return tuple(sorted(found, key=lambda notice: notice.line or inf))
 
 

@@ -128,10 +128,10 @@ def _tell_pending(reading: Reading, state: Mapping[str, Any]) -> None:
     data = step.get("data") if isinstance(step, dict) else None
     items = blocks_of(data.get("interruptions")) if isinstance(data, dict) else []
     waiting = {text_of(_raw(item).get("call_id", _raw(item).get("id"))) for item in items}
-    for place, notice in enumerate(reading.oddities):
+    for place, notice in enumerate(reading.oddities.kept):
         if notice.code == "no_result" and notice.call is not None and notice.call in waiting:
             text = f"Call {quoted(notice.call)} has no result in the log; it waits for an approval."
-            reading.oddities[place] = replace(notice, message=text)
+            reading.oddities.kept[place] = replace(notice, message=text)
 
 
 def _list(value: Any) -> list[Any]:

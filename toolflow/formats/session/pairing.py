@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from toolflow.formats.base import quoted
@@ -75,6 +76,9 @@ class Conversation:
         if turn.calls:
             pending.number = number
             self._waiting.append(pending)
+        else:  # it is given to nobody: what is odd about it is told for the log
+            found = (replace(n, line=n.line or line, turn=None) for n in turn.notices)
+            self._reading.oddities += found
         for call in turn.calls:
             if call.id:
                 self._holders[turn.source, call.id] = pending

@@ -235,7 +235,7 @@ def test_very_many_broken_lines_are_told_in_short(folder):
     assert recording.source["broken_lines"] == 500
     broken = [notice for notice in recording.notices if notice.code == "broken_line"]
     assert len(broken) == 101
-    assert broken[-1].message == "400 more lines were skipped."
+    assert broken[-1].message == "400 more notices of this kind are not shown."
 
 
 def test_times_are_seconds_since_the_first_line_of_the_turn(folder):

@@ -50,7 +50,7 @@ def test_a_message_that_is_sent_again_is_not_doubled_and_gets_its_results():
 
     assert talk.result() == [[("a", "A"), ("b", "B")], [("c", "C")]]
     assert talk.reading.messages == 3
-    assert not talk.reading.oddities
+    assert not talk.reading.oddities.kept
 
 
 def test_messages_of_the_first_request_are_the_logs_own():
@@ -116,7 +116,7 @@ def test_results_alone_go_to_the_latest_call_of_their_id():
     talk.request(answer("stray", "S"))
 
     assert talk.result() == [[("a", "A")]]
-    assert [notice.code for notice in talk.reading.oddities] == ["result_without_call"]
+    assert [notice.code for notice in talk.reading.oddities.kept] == ["result_without_call"]
 
 
 def test_a_doubled_id_is_told_once_and_paired_never():
@@ -127,5 +127,5 @@ def test_a_doubled_id_is_told_once_and_paired_never():
         talk.request(doubled, answer("x", "one"), answer("x", "two"))
 
     assert talk.result() == [[("x", None), ("x", None)]]
-    codes = [notice.code for notice in talk.reading.oddities]
+    codes = [notice.code for notice in talk.reading.oddities.kept]
     assert codes.count("doubled_id") == 1
