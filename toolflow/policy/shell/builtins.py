@@ -15,7 +15,7 @@ _JOINS: Final = frozenset(("-a", "-o", "!", "(", ")"))
 _COMPARES: Final = frozenset(
     ("=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef")
 )
-_ASSIGNS: Final = re.compile(r"%[^a-zA-Z%]*n")
+_ASSIGNS: Final = re.compile(r"%[^a-zA-Z%]*+[hjlLtz]*+n")  # with or without a length
 _DATE: Final = allowed(
     "-uRj -I? -d= -v= --utc --universal --date= --iso-8601? --rfc-3339= --rfc-email"
 )

@@ -11,7 +11,7 @@ from typing import Final
 
 from toolflow.policy.shell import gittables as tables
 from toolflow.policy.shell.lexer import Word
-from toolflow.policy.shell.options import allowed, names_of, sort_words
+from toolflow.policy.shell.options import Given, allowed, names_of, sort_words
 from toolflow.policy.shell.report import Places, Report
 
 _BEFORE: Final = frozenset(("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"))
@@ -65,9 +65,14 @@ def _options(
     odd = given.odd
     if odd is None and not operands and given.operands:
         odd = given.operands[0]
-    if odd is None:  # a format with the signature of a commit runs what checks it
-        odd = next((value for _, value in given.values if "%G" in value.raw), None)
+    odd = odd or _signed(given)
     return odd is not None and _against(_odd(name, odd), report)
+
+
+def _signed(given: Given) -> Word | None:
+    """A format that shows the signature of a commit or tag: it runs what checks it."""
+    formats = (value for _, value in given.values)
+    return next((word for word in formats if "%G" in word.raw or "signature" in word.raw), None)
 
 
 def _odd(name: str, word: Word) -> str:
@@ -90,8 +95,9 @@ def _branch(name: str, words: Sequence[Word], report: Report) -> bool:
     """``git branch`` and ``git tag``: an operand names what to make, unless they list."""
     spelled = tables.BRANCH if name == "branch" else tables.TAG
     given = sort_words(words, allowed(spelled))
-    if given.odd is not None:
-        return _against(_odd(name, given.odd), report)
+    odd = given.odd or _signed(given)
+    if odd is not None:
+        return _against(_odd(name, odd), report)
     lists = given.names & _LISTS_REFS or (name == "tag" and "-l" in given.names)
     if given.operands and not lists:  # before git 2.19 -l of branch was something else
         return _against(f"'git {name}' may make {given.operands[0]}", report)

@@ -76,7 +76,7 @@ class Report:
 
     def _paths(self, word: Word, places: Places, verb: str) -> Iterable[str]:
         path = word.text
-        if path is None and word.glob and (word.head or "*")[0] != "~":
+        if path is None and word.glob:
             path = word.head.rpartition("/")[0] or ("/" if word.head[:1] == "/" else ".")
         if path is None:
             self._unknown[_sentence(f"which paths {word} stands for cannot be told")] = None

@@ -58,6 +58,7 @@ def test_two_folders_that_are_possible_give_two_paths() -> None:
 def test_a_failed_cd_leaves_the_folder() -> None:
     assert shell_effects("cd a || cat x; cat y").reads == ("x", "a/y", "y")
     assert shell_effects("! cd a && cat x").reads == ("x",)
+    assert shell_effects("cd a && cat x || cat y").reads == ("a/x", "a/y", "y")
     assert shell_effects("cd a | cat x; cat y").reads == ("x", "y")
     assert shell_effects("(cd a; cat x); cat y").reads == ("a/x", "x", "y")
 
@@ -221,6 +222,7 @@ def words(line: str) -> list[Word]:
         ("a{b,c}", None, True),
         ("$'a'", None, True),
         ('"$@"', None, True),
+        ('a"$@"', None, True),
     ],
 )
 def test_words_are_what_bash_makes_of_them(raw: str, text: str | None, option: bool) -> None:
