@@ -8,8 +8,13 @@ from functools import partial
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from toolflow.testing import run_virtual
+
+# No test is about time, so none has a deadline: it would fail on a machine that is busy.
+settings.register_profile("toolflow", deadline=None)
+settings.load_profile("toolflow")
 
 
 @pytest.fixture(params=["asyncio", "trio"])

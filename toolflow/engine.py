@@ -87,7 +87,7 @@ class Engine:
         self.approver = approver
         self.grace = grace
         limits = self.policy.limits
-        limits = Limits(limits.pool if pool is None else pool, limits.resources)
+        limits = limits if pool is None else Limits(pool, limits.resources)
         self.limits = limits if parallel else replace(limits, pool=1)
 
     # ---- plan ----
@@ -108,7 +108,8 @@ class Engine:
         turn = turn if isinstance(turn, Turn) else read_turn(turn)
         tools, _ = nested_tools(self.tools, current_context())
         batch = self.policy.classify(turn, tools, cwd=self.cwd)
-        return compile_plan(replace(batch, limits=self.limits))
+        same = batch.limits is self.limits
+        return compile_plan(batch if same else replace(batch, limits=self.limits))
 
     # ---- run ----
 
@@ -275,10 +276,9 @@ class Engine:
     ) -> RunResult:
         tools, pinned = nested_tools(self.tools, current_context())
         turn = plan.turn if plan.turn is not None else plain_turn(plan)
-        if transcript is not None:
-            options = replace(options, messages=stage_turn(transcript, turn))
+        messages = stage_turn(transcript, turn) if transcript is not None else ()
         reclassify = partial(self._reclassify, turn, tools)
-        options = replace(options, reclassify=reclassify, pinned=pinned)
+        options = replace(options, messages=messages, reclassify=reclassify, pinned=pinned)
         executor = Executor(plan, tools, self.locks, options)
         try:
             report = await execute(executor, transcript)

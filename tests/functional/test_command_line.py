@@ -23,7 +23,7 @@ version: 1
 rules:
   - {tool: read, safe: true, reads: ["file:{{ args.path }}"]}
 """
-ALL = ["plan", "run", "replay", "render", "import", "check"]
+ALL = ["plan", "run", "replay", "render", "import", "check", "test", "explain"]
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +74,7 @@ def test_a_missing_file_is_one_line(capsys: pytest.CaptureFixture[str], command:
     assert said(capsys, command, "nothing.yaml", code=code).count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ALL)
+@pytest.mark.parametrize("command", [name for name in ALL if name != "import"])
 def test_a_folder_is_one_line(capsys: pytest.CaptureFixture[str], command: str) -> None:
     err = said(capsys, command, ".")
     assert err.count("\n") == 1

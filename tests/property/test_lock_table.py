@@ -193,13 +193,13 @@ class Nested(RuleBasedStateMachine):
             and key in other.keys
             and other.owner in one.kin
             and not (one.granted and one.ticket.fence <= other.ticket.fence)
-            and self._within(other, one.kin)
+            and self._within(other, one.kin, key)
         ]
         return max(held, key=lambda other: other.ticket.fence, default=None)
 
-    def _within(self, one: Modelled, kin: tuple[str, ...]) -> bool:
-        homes = [home for home in one.homes.values() if home is not None]
-        return all(home.owner in kin and self._within(home, kin) for home in homes)
+    def _within(self, one: Modelled, kin: tuple[str, ...], key: str) -> bool:
+        home = one.homes[key]
+        return home is None or (home.owner in kin and self._within(home, kin, key))
 
     def _free(self, one: Modelled) -> bool:
         return not any(
@@ -230,7 +230,7 @@ class Nested(RuleBasedStateMachine):
         check_whole(self.table, [one.ticket for one in self.live])
 
     def teardown(self) -> None:
-        drain(self.table, [one.ticket for one in self.live])
+        drain(self.table, [one.ticket for one in self.live], circles=True)
 
 
 # ---- anything goes: what must hold in any case ----
@@ -371,7 +371,8 @@ def drain(table: LockTable, live: list[Ticket], *, circles: bool = False) -> Non
     """End every call that waits for nothing, until all have ended.
 
     With ``circles``, a call may fail on the way: one that queued before its ancestor held some of
-    what it wants goes elsewhere when the ancestor is granted that, and may close a circle there.
+    what it wants goes elsewhere when the ancestor is granted that, and may close a circle there. So
+    may a lease that went over to a turn, once it is no longer inside the ticket of a call.
     """
     live = list(live)
     while live:

@@ -9,7 +9,18 @@ from typing import Any
 
 import typer
 
-from toolflow.cli import checking, importing, planning, rendering, replaying, running
+from toolflow.cli import (
+    checking,
+    explaining,
+    exporting,
+    importing,
+    locking,
+    planning,
+    rendering,
+    replaying,
+    running,
+    trying,
+)
 from toolflow.cli.console import complain
 from toolflow.errors import DivergenceError, InternalError, ToolflowError
 
@@ -37,7 +48,11 @@ app.command("run")(running.run)
 app.command("replay")(replaying.replay)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)
+app.command("export")(exporting.export)
 app.command("check")(checking.check)
+app.command("locks")(locking.locks)
+app.command("test")(trying.try_)
+app.command("explain")(explaining.explain_)
 
 
 @app.callback(invoke_without_command=True)

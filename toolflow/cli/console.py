@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from typing import Any, Literal
 
@@ -51,6 +52,11 @@ def say_data(value: Any, output: Output) -> None:
     from toolflow import yamlio  # noqa: PLC0415  # only where YAML is wanted
 
     typer.echo(yamlio.dump(value), nl=False)
+
+
+def terminal_width() -> int | None:
+    """How many characters a line of standard output may have; ``None`` where it is no terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def is_live() -> bool:

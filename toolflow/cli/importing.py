@@ -1,76 +1,126 @@
-"""``toolflow import``: a session log becomes a recording."""
+"""``toolflow import``: session logs become recordings."""
 
 from __future__ import annotations
 
-from collections import Counter
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import typer
 
-from toolflow.cli.console import Output, say, say_data, tell
-from toolflow.cli.inputs import recording_of_log
-from toolflow.errors import UsageError
-from toolflow.model.recording import Recording
-from toolflow.recording import save_recording
+from toolflow.cli.console import Output, say, say_data, tell, terminal_width
+from toolflow.cli.import_table import Named, import_table
+from toolflow.cli.progress import bytes_read
+from toolflow.errors import TurnError, UsageError
+from toolflow.formats.base import printable
+from toolflow.recording.importing import Imported, import_log
 
 
 def import_(
-    session: str = typer.Argument(..., metavar="SESSION", help="A session log."),
-    to: str | None = typer.Option(None, "--to", "-o", help="Write the recording to this file."),
-    form: str | None = typer.Option(None, "--format", help="The log's format."),
+    sessions: list[str] = typer.Argument(
+        ..., metavar="SESSION...", help="Session logs, or folders of them."
+    ),
+    to: str | None = typer.Option(
+        None, "--to", "-o", help="Write the recording to this file; of several, into this folder."
+    ),
+    form: str | None = typer.Option(None, "--format", help="The logs' format."),
     output: Output = typer.Option("text", "--output", help="How to write the summary."),
 ) -> int:
-    """Read a session log, say what is in it, and write it as a recording."""
-    if not Path(session).is_file():
-        what = "a folder" if Path(session).is_dir() else "not there"
-        raise UsageError(f"{session}: this file is {what}. Name the log of a session.")
-    recording = recording_of_log(session, form)
-    facts = summary(recording)
-    if output == "text":
-        say("\n".join(summary_text(session, facts)))
-    else:
-        say_data(facts, output)
+    """Read session logs, say what is in them, and write them as recordings."""
+    several = len(sessions) > 1 or Path(sessions[0]).is_dir()
+    if not several:
+        one = _import(sessions[0], form, to)
+        _tell_one(one, output)
+        return 0
+    found = list(_files(sessions))
+    if not found:
+        raise UsageError(f"{', '.join(sessions)}: there are no files in it. Name logs.")
+    done, skipped = [], []
+    for path, name in found:
+        try:
+            done.append((name, _import(str(path), form, _place(to, name))))
+        except TurnError as error:
+            skipped.append(name)
+            tell(f"skipped: {_reason(path, error)}")
+    _tell_several(done, skipped, output)
+    return 0 if done else 1
+
+
+def _import(path: str, form: str | None, to: str | None) -> Imported:
+    if not Path(path).is_file():
+        what = "a folder" if Path(path).is_dir() else "not there"
+        raise UsageError(f"{path}: this file is {what}. Name the log of a session.")
+    with bytes_read(path, Path(path).stat().st_size) as progress:
+        imported = import_log(path, format=form, to=to, progress=progress)
     if to is not None:
-        save_recording(recording, to)
         tell(f"written: {to}")
-    return 0
+    return imported
 
 
-def summary(recording: Recording) -> dict[str, object]:
-    """What is in a recording, as JSON values."""
-    turns = recording.turns
-    sizes = [len(recorded.turn.calls) for recorded in turns]
-    answered = sum(outcome is not None for recorded in turns for outcome in recorded.outcomes)
-    tools = Counter(call.tool for recorded in turns for call in recorded.turn.calls)
-    notices = list(recording.notices)
-    notices += [notice for recorded in turns for notice in recorded.turn.notices]
-    return {
-        "format": recording.source.get("format", "?"),
-        "messages": recording.source.get("messages", len(turns)),
-        "turns": len(turns),
-        "parallel_turns": sum(size >= 2 for size in sizes),
-        "largest": max(sizes, default=0),
-        "calls": sum(sizes),
-        "results": answered,
-        "tools": dict(sorted(tools.items(), key=lambda item: (-item[1], item[0]))),
-        "oddities": dict(sorted(Counter(notice.code for notice in notices).items())),
-    }
+def _reason(path: Path, error: TurnError) -> str:
+    """Why a file was skipped, on one line; what was looked for is told for one file only."""
+    first = error.problems[0]
+    if first.code == "unknown_format":
+        return f"{printable(path)}: no log of a known format, and no messages."
+    return str(error).splitlines()[0]
 
 
-def summary_text(session: str, facts: dict[str, object]) -> list[str]:
-    """The summary for people."""
-    tools, oddities = facts["tools"], facts["oddities"]
-    assert isinstance(tools, dict)
-    assert isinstance(oddities, dict)
-    several, largest = facts["parallel_turns"], facts["largest"]
-    lines = [
-        f"{session}: {facts['format']}, {facts['messages']} messages of the model",
-        f"  {facts['turns']} turns with calls, {several} with two or more, largest {largest}",
-        f"  {facts['calls']} calls, {facts['results']} results",
-    ]
-    if tools:
-        lines.append("  tools: " + ", ".join(f"{name} {count}" for name, count in tools.items()))
-    if oddities:
-        found = ", ".join(f"{code} {count}" for code, count in oddities.items())
-        lines.append(f"  oddities: {found}")
-    return lines
+def _files(sessions: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """Each file that is named or lies in a folder, sorted, with the name that people see."""
+    for session in sessions:
+        if not Path(session).is_dir():
+            yield Path(session), session
+            continue
+        for folder, folders, names in os.walk(session):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(name for name in names if not name.startswith(".")):
+                path = Path(folder) / name
+                yield path, path.relative_to(session).as_posix()
+
+
+def _place(to: str | None, name: str) -> str | None:
+    """Where the recording of one of several logs is written."""
+    if to is None:
+        return None
+    if Path(to).is_file():
+        raise UsageError(f"{to}: this is a file, and there are several logs. Name a folder.")
+    inside = Path(*(part for part in Path(name).parts if part not in {"..", "/"}))
+    place = Path(to) / inside.with_name(f"{inside.name}.yaml")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{place.parent}: the folder cannot be made: {error.strerror}.") from None
+    return str(place)
+
+
+def _tell_one(one: Imported, output: Output) -> None:
+    if output != "text":
+        say_data(one.data(), output)
+        return
+    several, largest = one.parallel, one.largest
+    say(f"{one.path}: {one.kind}, {_many(one.messages, 'message')} of the model")
+    say(f"  {_many(one.turns, 'turn')} with calls, {several} with two or more, largest {largest}")
+    say(f"  {_many(one.calls, 'call')}, {_many(one.results, 'result')}")
+    if one.tools:
+        say(f"  tools: {_counts(one.tools)}")
+    if one.oddities:
+        say(f"  oddities: {_counts(one.oddities)}")
+
+
+def _tell_several(done: Sequence[Named], skipped: Sequence[str], output: Output) -> None:
+    if output != "text":
+        logs = [one.data() for _, one in done]
+        say_data({"logs": logs, "skipped": list(skipped)}, output)
+        return
+    for line in import_table(done, terminal_width()):
+        say(line)
+    if skipped:
+        say(f"{_many(len(skipped), 'file')} skipped: no log that can be read.")
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,13 +11,14 @@ from typing import Any, Literal
 
 from toolflow import yamlio
 from toolflow.compiler import Plan, compile_plan, load_plan
-from toolflow.errors import DocumentError, TurnError, UsageError
+from toolflow.errors import TurnError, UsageError
 from toolflow.formats import read_document
-from toolflow.formats.session import read_session
-from toolflow.model.recording import RecordedTurn, Recording
+from toolflow.formats.session import recognised, session_format
+from toolflow.model.recording import RecordedTurn
 from toolflow.model.turn import Turn
 from toolflow.policy import Policy, load_policy
 from toolflow.recording import load_recording
+from toolflow.recording.importing import open_log
 
 Kind = Literal["flow", "policy", "recording", "plan", "turns", "log"]
 _BY_FIELD: tuple[tuple[str, Kind], ...] = (
@@ -28,6 +30,7 @@ _BY_FIELD: tuple[tuple[str, Kind], ...] = (
     ("limits", "policy"),
     ("defaults", "policy"),
 )
+_HEAD = 32  # as many records as tell the format of a log
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,32 +86,13 @@ def turns_of(given: Input, form: str | None) -> list[RecordedTurn]:
     if given.kind == "recording":
         return list(load_recording(given.path).turns)
     if given.kind == "log":
-        return list(recording_of_log(given.path, form).turns)
+        return list(open_log(given.path, format=form).turns)
     if given.kind != "turns":
         raise UsageError(
             f"{given.path}: this is a {given.kind}. Name a turn, a log or a recording."
         )
     turns = read_document(given.text, source=given.path, format=form)
     return [RecordedTurn(turn, (None,) * len(turn.calls)) for turn in turns]
-
-
-def recording_of_log(path: str, form: str | None) -> Recording:
-    """A session log as a recording; a ``.jsonl`` file that is no log is read as messages.
-
-    Raises:
-        TurnError: If it is neither.
-    """
-    try:
-        return read_session(path, format=form)
-    except TurnError as error:
-        if form is not None or any(p.code != "unknown_format" for p in error.problems):
-            raise
-        try:
-            turns = read_document(Path(path).read_text("utf-8"), source=path)
-        except (DocumentError, UnicodeDecodeError):
-            raise error from None
-        recorded = (RecordedTurn(turn, (None,) * len(turn.calls)) for turn in turns)
-        return Recording(tuple(recorded), source={"format": "messages", "path": path})
 
 
 def chosen(turns: list[RecordedTurn], wanted: str | None) -> list[RecordedTurn]:
@@ -153,8 +137,22 @@ def plan_of(turn: Turn, policy: Policy, cwd: str | None) -> Plan:
 
 
 def _by_content(path: str, text: str) -> Input:
+    if _is_json_lines(text):
+        return Input("<stdin>" if path == "-" else path, "turns", text)
     document = yamlio.load(text, source="<stdin>" if path == "-" else path, error=TurnError)
     return _by_value("<stdin>" if path == "-" else path, text, document.value)
+
+
+def _is_json_lines(text: str) -> bool:
+    """Whether the first line is a whole JSON object and more follows."""
+    first, _, rest = text.lstrip().partition("\n")
+    if not first.startswith("{") or not rest.strip():
+        return False
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _by_value(path: str, text: str, value: Any) -> Input:
@@ -162,12 +160,10 @@ def _by_value(path: str, text: str, value: Any) -> Input:
         for field, kind in _BY_FIELD:
             if field in value and not {"role", "choices"} & value.keys():
                 return Input(path, kind, text)
-    if isinstance(value, list) and any(isinstance(v, dict) and "session_id" in v for v in value):
+    if recognised(value[:_HEAD] if isinstance(value, list) else (value,)) is not None:
         return Input(path, "log", text)
     return Input(path, "turns", text)
 
 
 def _is_log_format(form: str | None) -> bool:
-    from toolflow.formats.session import SESSION_FORMATS  # noqa: PLC0415  # rarely wanted
-
-    return form in SESSION_FORMATS
+    return form is not None and session_format(form) is not None

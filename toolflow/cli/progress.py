@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -13,6 +13,7 @@ from toolflow.model.event import Event
 if TYPE_CHECKING:
     from rich.live import Live
 
+_LARGE = 4 * 1024 * 1024  # bytes that take about a second to read
 _MARKS = {"ok": "✓", "running": "…", "failed": "✗", "timed_out": "✗", "aborted": "✗"}
 
 
@@ -102,3 +103,33 @@ class Progress:
 
             lines = [f"  running: {name}  {label}" for (_, name), label in self._running.items()]
             self._live.update(Text(harmless("\n".join(lines))))
+
+
+@contextmanager
+def bytes_read(name: str, size: int) -> Iterator[Callable[[int], object] | None]:
+    """A progress bar for a large file, where standard error is a terminal.
+
+    Args:
+        name: The file's name.
+        size: Its size in bytes; a small one needs no bar.
+
+    Yields:
+        What to call with how many bytes were read so far, or ``None``: nobody watches.
+    """
+    if size < _LARGE or not is_live():
+        yield None
+        return
+    from rich.console import Console  # noqa: PLC0415  # only for terminals
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        DownloadColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import Progress as Bars  # noqa: PLC0415
+
+    console = Console(stderr=True, no_color=not has_colour(), highlight=False)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
+    with Bars(*columns, TimeRemainingColumn(), console=console, transient=True) as bars:
+        bar = bars.add_task(harmless(name), total=size)
+        yield lambda done: bars.update(bar, completed=done)

@@ -1,22 +1,25 @@
 """Anthropic Messages: ``tool_use`` blocks in an assistant message, ``tool_result`` blocks back.
 
-Source: the published Messages reference. Read are a message, a whole response, and a list of
-messages. A response is cut in two: ``Turn.message`` is what may be sent back (the API refuses the
-fields that only a response has), ``Turn.extra`` is the rest. Calls that the provider runs itself
-(``server_tool_use``, ``mcp_tool_use``) stay in the message and are no calls of the turn.
+Source: the published Messages reference. Read are a message, a whole response, a list of messages
+and the events of a stream. A response is cut in two: ``Turn.message`` is what may be sent back
+(the API refuses the fields that only a response has), ``Turn.extra`` is the rest. Calls that the
+provider runs itself (``server_tool_use``, ``mcp_tool_use``) stay in the message and are no calls of
+the turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from toolflow.formats.anthropic_writer import ID_RULE, write
+from toolflow.formats import anthropic_stream
+from toolflow.formats.anthropic_writer import ID_RULE, LAYOUT, write
 from toolflow.formats.arguments import parse
-from toolflow.formats.base import Flaw, Format, Misfit, Path, flaw
-from toolflow.formats.history import Step, reviewed
+from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, quoted
+from toolflow.formats.history import Marks, read_messages
 from toolflow.formats.plain import plain, plain_fields
-from toolflow.model import Call, Notice, Turn
+from toolflow.formats.results import told
+from toolflow.model import Call, Image, Notice, Outcome, Turn
 from toolflow.model.turn import EMPTY
 
 NAME = "anthropic"
@@ -28,10 +31,9 @@ _OWN_BLOCKS = frozenset(
         "redacted_thinking",
         "server_tool_use",
         "mcp_tool_use",
-        "mcp_tool_result",
-        "web_search_tool_result",
     }
 )
+_SERVER_RESULT = "_tool_result"  # how the types of all results of the provider's own calls end
 RESPONSE_FIELDS = frozenset(
     {
         "id",
@@ -48,6 +50,7 @@ RESPONSE_FIELDS = frozenset(
 _BLOCK_FIELDS = frozenset({"type", "id", "name", "input"})
 _EMPTY_CALL = Call(0, "", "")
 _EMPTY_TURN = Turn("", (), NAME)
+_USE = "Use a message: an object with role and content."
 
 
 def _recognise(data: Any) -> bool:
@@ -65,33 +68,22 @@ def _is_anthropic(data: Any) -> bool:
     kinds = [_type(plain(block)) for block in content]
     if data.get("type") == "message":
         return all(kind == "text" or not kind.startswith(("output_", "input_")) for kind in kinds)
-    return any(kind in _OWN_BLOCKS for kind in kinds)
+    return any(kind in _OWN_BLOCKS or kind.endswith(_SERVER_RESULT) for kind in kinds)
 
 
 def _type(block: Any) -> str:
     kind = block.get("type") if isinstance(block, dict) else None
+    if kind == "thinking" and isinstance(block.get("thinking"), list):
+        return ""  # Mistral's, in a message of Chat: it holds parts, not text
     return kind if isinstance(kind, str) else ""
 
 
 def _read(data: Any) -> list[Turn]:
-    flaws: list[Flaw] = []
-    turns = _read_list(data, flaws) if isinstance(data, list) else [read_message(data, (), flaws)]
-    if flaws:
-        raise Misfit(flaws)
-    return turns
+    return read_messages(data, read_message, _marks_of, use=_USE, one_message=True)
 
 
-def _read_list(items: list[Any], flaws: list[Flaw]) -> list[Turn]:
-    steps = [Step(None)]
-    for index, raw in enumerate(items):
-        item = plain(raw)
-        if not isinstance(item, dict):
-            flaws.append(flaw((index,), item, "Use a message: an object with role and content."))
-        elif item.get("role") == "assistant":
-            steps.append(Step(read_message(item, (index,), flaws)))
-        else:
-            steps[-1].after.append(_marks(item.get("content")))
-    return reviewed(steps, one_message=True)
+def _marks_of(item: dict[str, Any]) -> Marks | None:
+    return None if item.get("role") == "assistant" else _marks(item.get("content"))
 
 
 def _marks(content: Any) -> list[str | None]:
@@ -180,6 +172,61 @@ def _oddities(whole: dict[str, Any], calls: tuple[Call, ...]) -> Iterator[Notice
     if ended == "max_tokens" and calls:
         text = "The message was cut off at its token limit. Its last call may lack arguments."
         yield Notice("cut_off", text)
+    yield from _answered(whole.get("content"), calls)
+
+
+def _answered(content: Any, calls: tuple[Call, ...]) -> Iterator[Notice]:
+    """Calls made by code of the provider that has ended in the same message: it had its results."""
+    callers = [(call, call.extra.get("caller")) for call in calls if "caller" in call.extra]
+    if not callers or not isinstance(content, list):
+        return
+    ended = [block.get("tool_use_id") for block in content if _type(block).endswith(_SERVER_RESULT)]
+    done = {name for name in ended if isinstance(name, str)}
+    for call, caller in callers:
+        if isinstance(caller, dict) and _text(caller.get("tool_id")) in done:
+            text = f"Call {quoted(call.id)} was made by code that has ended in the same message."
+            yield Notice("answered_call", f"{text} It has had its result.", call=call.id)
+
+
+def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:
+    for index, raw in enumerate(items):
+        item, flaws = plain(raw), list[Flaw]()
+        if not isinstance(item, dict):
+            flaws.append(flaw((index,), item, "Use a message: an object with role and content."))
+        elif item.get("role") == "assistant":
+            turn = read_message(item, (index,), flaws)
+            if not flaws:
+                yield turn
+        else:
+            content = item.get("content")
+            for block in map(plain, content if isinstance(content, list | tuple) else ()):
+                if _type(block) == "tool_result":
+                    yield Answer(_text(block.get("tool_use_id")), _outcome(block), index)
+        if flaws:
+            raise Misfit(flaws)
+
+
+def _outcome(block: dict[str, Any]) -> Outcome:
+    content = plain(block.get("content"))
+    failed = block.get("is_error") is True
+    if not isinstance(content, list):
+        return told("" if content is None else content, failed=failed)
+    parts = [(plain(part), _image(plain(part))) for part in content]
+    rest = [part for part, image in parts if image is None]
+    texts = [part["text"] for part in rest if _type(part) == "text" and "text" in part]
+    plain_text = len(texts) == len(rest) and all(isinstance(text, str) for text in texts)
+    value = "\n".join(texts) if plain_text else rest
+    return told(value, tuple(image for _, image in parts if image is not None), failed=failed)
+
+
+def _image(block: Any) -> Image | None:
+    source = plain(block.get("source")) if _type(block) == "image" else None
+    if not isinstance(source, dict) or source.get("type") != "base64":
+        return None
+    media_type, data = source.get("media_type"), source.get("data")
+    if isinstance(media_type, str) and isinstance(data, str):
+        return Image(media_type, data)
+    return None
 
 
 FORMAT = Format(
@@ -189,4 +236,9 @@ FORMAT = Format(
     read=_read,
     write=write,
     id_rule=ID_RULE,
+    is_chunk=anthropic_stream.is_chunk,
+    join=anthropic_stream.join,
+    split=anthropic_stream.split,
+    steps=_steps,
+    layout=LAYOUT,
 )

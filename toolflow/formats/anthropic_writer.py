@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolflow.formats.base import IdRule, Messages
+from toolflow.formats.layout import Keys, of_blocks
 from toolflow.formats.results import is_error, picture_label, result_text, shown_images
 from toolflow.model import Call, Image, Outcome, Turn
 
@@ -61,7 +62,7 @@ def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:
         return {"role": "assistant", "content": blocks}
     message = dict(turn.message)
     content = message.get("content")
-    if isinstance(content, list) and any(map(_needs_mending, turn.calls, ids)):
+    if isinstance(content, list) and turn.calls:
         pairs = zip(turn.calls, ids, strict=True)
         message["content"] = [
             _mended(block, *next(pairs)) if block.get("type") == "tool_use" else block
@@ -70,13 +71,12 @@ def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:
     return message
 
 
-def _needs_mending(call: Call, call_id: str) -> bool:
-    return call.id != call_id or call.problem is not None or not _NAME.fullmatch(call.tool)
-
-
-def _mended(block: Mapping[str, Any], call: Call, call_id: str) -> dict[str, Any]:
-    """A ``tool_use`` block that the API takes: its input must be an object."""
-    given = dict(call.args) if call.problem or "input" not in block else block["input"]
+def _mended(block: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]:
+    """A ``tool_use`` block that the API takes, with an object as input; the same if it is one."""
+    whole = call.problem is None and isinstance(block.get("input"), Mapping)
+    if whole and call.id == call_id and _NAME.fullmatch(call.tool):
+        return block
+    given = block["input"] if whole else dict(call.args)
     return {**block, "id": call_id, "name": _valid_name(call.tool), "input": given}
 
 
@@ -84,3 +84,11 @@ def _valid_name(name: str) -> str:
     if _NAME.fullmatch(name):
         return name
     return re.sub("[^a-zA-Z0-9_-]", "_", name.strip())[:128] or "unnamed"
+
+
+def _id_keys(block: Any) -> Keys | None:
+    is_result = isinstance(block, dict) and block.get("type") == "tool_result"
+    return ("tool_use_id",) if is_result else None
+
+
+LAYOUT = of_blocks("content", _id_keys, _text_block)

@@ -23,6 +23,8 @@ MAX_DEPTH = 100
 MAX_INTEGER = 10**4300  # what Python itself writes as decimal digits
 _BLANKS = " \t\n\r"
 _HELP = "Give one JSON object."
+CUT_SHORT = "The message was cut off before the arguments of this call came. " + _HELP
+"""The problem of a call of which nothing but its name is there; it must not run with ``{}``."""
 _PLACE = ("arguments",)
 _GAP = re.compile(r"[ \t\n\r,]*")
 _SIMPLE = frozenset({bool, type(None)})

@@ -8,12 +8,13 @@ share (arguments, ids, the order of results) are functions in modules of their o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolflow.errors import Problem
-from toolflow.model import Outcome, Turn
+from toolflow.formats.layout import Layout
+from toolflow.model import Notice, Outcome, Turn
 
 Path = tuple[str | int, ...]
 Where = Callable[[Path, str], Problem]
@@ -53,11 +54,52 @@ class IdRule:
         legal: What the whole id must match.
         illegal: One character (or run) that must be replaced in an id that does not match.
         limit: The longest id in characters, or ``None`` where no limit is known.
+        least: The shortest id in characters.
+        filler: What stands for an illegal character, and before the number of a doubled id.
     """
 
     legal: re.Pattern[str]
     illegal: re.Pattern[str]
     limit: int | None = None
+    least: int = 1
+    filler: str = "_"
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The chunks of one stream, put together (spec 3.1).
+
+    Attributes:
+        response: The message or the whole response as the provider would have sent it at once:
+            what `Format.read` takes.
+        notices: What was odd about the stream: an end that is missing, a second start.
+        cut: The places, among the calls of the turn, of those whose arguments had not come when
+            the stream broke off, or of which something may be missing without being seen. They
+            must not run; the registry marks them.
+    """
+
+    response: Any
+    notices: tuple[Notice, ...] = ()
+    cut: tuple[int, ...] = ()
+
+
+def no_chunk(data: Any) -> bool:  # noqa: ARG001  # the shape that `Format.is_chunk` has
+    """For formats without streams: nothing is a chunk."""
+    return False
+
+
+class Answer(NamedTuple):
+    """A result that stands in a list of messages.
+
+    Attributes:
+        call_id: The id of its call, as the reader of the format names it.
+        outcome: What it tells.
+        place: The index of its message in the list.
+    """
+
+    call_id: str
+    outcome: Outcome
+    place: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +115,19 @@ class Format:
         write: The messages of a turn and its outcomes, given the ids to write and texts that
             follow the results.
         id_rule: Which call ids the provider takes.
+        id_rule_of: The rule for a turn with these call ids, where servers of one format have
+            rules of their own that show in the ids; `id_rule` where it is ``None``.
+        is_chunk: Whether a JSON-like value is one chunk of a stream of this format. Positive
+            evidence only; a whole message or response is none.
+        join: Puts the chunks of one stream together. Raises `Misfit`, with paths that begin with
+            the index of the chunk. ``None`` for formats without streams.
+        split: Cuts chunks where one stream ends and the next begins, for files that hold several;
+            together the pieces are the chunks. ``None``: all chunks are one stream.
+        steps: A conversation in its order: each assistant message as a turn, with calls or
+            without, and each result as an `Answer`. Skips what is neither. Raises `Misfit`.
+            ``None`` for formats that know no conversations.
+        layout: How results stand in a conversation, for those who look whether they stand right,
+            and mend it. ``None``: nobody can.
     """
 
     name: str
@@ -81,6 +136,12 @@ class Format:
     read: Callable[[Any], list[Turn]]
     write: Callable[[Turn, Sequence[Outcome], Sequence[str], Sequence[str]], Messages]
     id_rule: IdRule
+    id_rule_of: Callable[[Sequence[str]], IdRule] | None = None
+    is_chunk: Callable[[Any], bool] = no_chunk
+    join: Callable[[Sequence[Any]], Joined] | None = None
+    split: Callable[[Sequence[Any]], list[Sequence[Any]]] | None = None
+    steps: Callable[[Sequence[Any]], Iterator[Turn | Answer]] | None = None
+    layout: Layout | None = None
 
 
 def dotted(path: Path) -> str:

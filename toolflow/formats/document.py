@@ -1,4 +1,4 @@
-"""Turns from the text of a file: JSON, YAML or JSON lines (spec 3.1).
+"""Turns from the text of a file: JSON, YAML, JSON lines or server-sent events (spec 3.1).
 
 JSON is tried first: it is fast, and provider messages are JSON. Text of several lines that are
 each a JSON value is JSON lines. All else is YAML, of which JSON with a mistake is a part, so that
@@ -14,8 +14,9 @@ from typing import Any
 
 from toolflow import yamlio
 from toolflow.errors import DocumentError, Problem, TurnError
+from toolflow.formats import sse
 from toolflow.formats.base import Path, Where
-from toolflow.formats.registry import named, numbered, read_all
+from toolflow.formats.registry import named, numbered, read_all, stream_format
 from toolflow.model import Turn
 
 _SHOWN_PROBLEMS = 20
@@ -42,13 +43,39 @@ def read_document(
         TurnError: If it cannot be read; carries every problem.
         UsageError: If there is no format of that name.
     """
+    turns = read_messages(text, source=source, format=format)
+    if len(turns) == 1 and not turns[0].calls:
+        return (named(turns[0], "turn-1"),)
+    return numbered(turns)
+
+
+def read_messages(
+    text: str | bytes,
+    *,
+    source: str,
+    format: str | None = None,  # noqa: A002  # as above
+) -> list[Turn]:
+    """Read every assistant message of a file as a turn without a name, also those without calls.
+
+    Args:
+        text: The file's text, or its bytes in UTF-8.
+        source: The file's name, for messages.
+        format: The name of the wire format; detected where it is not given.
+
+    Raises:
+        TurnError: If it cannot be read; carries every problem.
+        UsageError: If there is no format of that name.
+    """
     whole = _decoded(text, source)
+    if sse.is_sse(whole[:64].encode("utf-8", "replace")):
+        chunks = sse.parse(whole.encode("utf-8", "surrogatepass"))
+        return _turns(chunks, source, format, lambda: _event_problem(source))
     value = _json(whole)
     if value is not _NOT_JSON:
         return _turns(value, source, format, lambda: yamlio.load(whole, source=source).problem)
     lines = [(number, line) for number, line in enumerate(whole.split("\n"), 1) if line.strip()]
     if len(lines) > 1 and isinstance(_json(lines[0][1]), dict):
-        values = _json_lines(lines, source)
+        values = _json_lines(lines, source, format)
         return _turns(values, source, format, lambda: _line_problem(lines, source))
     document = yamlio.load(whole, source=source, error=TurnError)
     return _turns(document.value, source, format, lambda: document.problem)
@@ -79,15 +106,19 @@ def _json(text: str) -> Any:
         return _NOT_JSON
 
 
-def _json_lines(lines: list[tuple[int, str]], source: str) -> list[Any]:
-    values, problems = [], []
+def _json_lines(lines: list[tuple[int, str]], source: str, form: str | None) -> list[Any]:
+    """The value of each line. A torn line of a stream is given as text: its format tells it."""
+    values: list[Any] = []
+    problems = []
     for number, line in lines:
         value = _json(line)
         if value is _NOT_JSON:
             message = "The line is not JSON. Give one JSON object a line."
             problems.append(Problem(message, source, number, code="syntax"))
-        else:
-            values.append(value)
+            value = line
+        values.append(value)
+    if problems and stream_format(values, form) is not None:
+        return values
     if len(problems) > _SHOWN_PROBLEMS:
         more = len(problems) - _SHOWN_PROBLEMS
         problems[_SHOWN_PROBLEMS:] = [Problem(f"{more} more lines are not JSON.", source)]
@@ -106,9 +137,12 @@ def _line_problem(lines: list[tuple[int, str]], source: str) -> Where:
     return where
 
 
-def _turns(
-    value: Any, source: str, form: str | None, positions: Callable[[], Where]
-) -> tuple[Turn, ...]:
+def _event_problem(source: str) -> Where:
+    """Problems in a stream: the path, which begins with the event's place, is in the message."""
+    return lambda _, message: Problem(message, source)
+
+
+def _turns(value: Any, source: str, form: str | None, positions: Callable[[], Where]) -> list[Turn]:
     """The turns of a value; positions are worked out only where there is a problem."""
 
     def where(path: Path, message: str) -> Problem:
@@ -118,12 +152,9 @@ def _turns(
             return Problem(message, source)
 
     try:
-        turns = read_all(value, form, where)
+        return read_all(value, form, where)
     except TurnError as error:
         raise TurnError([_at_source(problem, source) for problem in error.problems]) from None
-    if len(turns) == 1 and not turns[0].calls:
-        return (named(turns[0], "turn-1"),)
-    return numbered(turns)
 
 
 def _at_source(problem: Problem, source: str) -> Problem:

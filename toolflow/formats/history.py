@@ -7,10 +7,12 @@ conversation would hide a call without a result.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from toolflow.formats.base import quoted
+from toolflow.formats.base import Flaw, Misfit, Path, flaw, quoted
+from toolflow.formats.plain import plain
 from toolflow.model import Notice, Turn, call_names
 
 Marks = list[str | None]
@@ -53,6 +55,46 @@ def reviewed(steps: Sequence[Step], *, one_message: bool) -> list[Turn]:
             strays = ()
         else:
             turns.append(step.turn)
+    return turns
+
+
+def read_messages(
+    data: Any,
+    read_one: Callable[[Any, Path, list[Flaw]], Turn],
+    marks_of: Callable[[dict[str, Any]], Marks | None],
+    *,
+    use: str,
+    one_message: bool,
+) -> list[Turn]:
+    """The turns of one message, or of a list of them.
+
+    Args:
+        data: The message or the list, as JSON values or SDK objects.
+        read_one: Reads an assistant message.
+        marks_of: What a message holds that is no assistant message, see `Step`; ``None`` for an
+            assistant message.
+        use: What is allowed, for what is no message.
+        one_message: See `reviewed`.
+
+    Raises:
+        Misfit: With every flaw.
+    """
+    flaws: list[Flaw] = []
+    if not isinstance(data, list):
+        turns = [read_one(data, (), flaws)]
+    else:
+        steps = [Step(None)]
+        for index, raw in enumerate(data):
+            item = plain(raw)
+            if not isinstance(item, dict):
+                flaws.append(flaw((index,), item, use))
+            elif (marks := marks_of(item)) is None:
+                steps.append(Step(read_one(item, (index,), flaws)))
+            else:
+                steps[-1].after.append(marks)
+        turns = reviewed(steps, one_message=one_message)
+    if flaws:
+        raise Misfit(flaws)
     return turns
 
 

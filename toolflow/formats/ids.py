@@ -50,7 +50,8 @@ def is_valid(name: str, rule: IdRule) -> bool:
 
 
 def _mended(name: str, rule: IdRule) -> str:
-    return rule.illegal.sub("_", name)[: rule.limit] or "call"
+    mended = rule.illegal.sub(rule.filler, name)[: rule.limit] or "call"
+    return mended.ljust(rule.least, rule.filler)
 
 
 def _fresh(base: str, rule: IdRule, taken: set[str], counters: dict[str, int]) -> str:
@@ -58,7 +59,7 @@ def _fresh(base: str, rule: IdRule, taken: set[str], counters: dict[str, int]) -
     name, number = base, counters.get(base, 1)
     while name in taken:
         number += 1
-        ending = f"_{number}"
+        ending = f"{rule.filler}{number}"
         room = None if rule.limit is None else rule.limit - len(ending)
         name = base[:room] + ending
     counters[base] = number

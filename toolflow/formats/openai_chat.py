@@ -3,26 +3,32 @@
 Source: the published Chat Completions reference. Read are a message, a whole response with
 ``choices``, and a list of either. ``custom`` tools take free text: it becomes the argument
 ``input``. The deprecated ``function_call`` has no id to answer to; it is told and kept, not run.
+Servers that follow Chat with deviations (Mistral, Ollama and others) are read here too: what they
+do otherwise is additional, so one reader knows all of it, and nobody has to name the server.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from toolflow.formats.arguments import parse
-from toolflow.formats.base import Flaw, Format, Misfit, Path, flaw, quoted
+from toolflow.formats import ollama
+from toolflow.formats.arguments import CUT_SHORT, parse
+from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw
 from toolflow.formats.history import Step, reviewed
-from toolflow.formats.openai_chat_writer import ID_RULE, write
+from toolflow.formats.openai_chat_notices import MENTIONS, oddities
+from toolflow.formats.openai_chat_results import outcome_of
+from toolflow.formats.openai_chat_stream import is_chunk, join, split
+from toolflow.formats.openai_chat_writer import ID_RULE, LAYOUT, id_rule_of, write
 from toolflow.formats.plain import plain, plain_fields
 from toolflow.model import Call, Notice, Turn
 from toolflow.model.turn import EMPTY
 
 NAME = "openai-chat"
 _ROLES = frozenset({"assistant", "user", "system", "developer", "tool", "function"})
-_MENTIONS = frozenset({"tool_use", "tool-call", "tool_call", "function_call"})
 _PARTS = frozenset({"text", "refusal", "image_url", "input_audio", "file"})
-_ENDED_FOR_CALLS = frozenset({"tool_calls", "function_call"})
+_MISTRAL_PARTS = frozenset({"reference", "document_url"})
 _BLOCK_FIELDS = frozenset({"id", "type", "function", "custom"})
 _FUNCTION_FIELDS = frozenset({"name", "arguments"})
 
@@ -40,20 +46,24 @@ def _is_chat(data: Any) -> bool:
     """Whether this is a Chat message or response; messages of other formats have other parts."""
     if not isinstance(data, dict):
         return False
-    if isinstance(data.get("choices"), list | tuple):
+    if isinstance(data.get("choices"), list | tuple) or ollama.is_response(data):
         return True
     role, content = data.get("role"), data.get("content")
     if not isinstance(role, str) or role not in _ROLES or "type" in data or "parts" in data:
         return False
     if isinstance(content, list | tuple):
-        known = _PARTS | _MENTIONS if isinstance(data.get("tool_calls"), list | tuple) else _PARTS
-        return all(_type(part) in known for part in content)
+        calling = isinstance(data.get("tool_calls"), list | tuple)
+        return all(_is_part(plain(part), calling=calling) for part in content)
     return content is None or isinstance(content, str)
 
 
-def _type(part: Any) -> str:
-    kind = plain(part)
-    return _text(kind.get("type")) if isinstance(kind, dict) else ""
+def _is_part(part: Any, *, calling: bool) -> bool:
+    kind = part.get("type") if isinstance(part, dict) else None
+    if not isinstance(kind, str):
+        return False
+    if kind == "thinking":  # Mistral's holds parts; Anthropic's holds text
+        return isinstance(part.get("thinking"), list)
+    return kind in _PARTS or kind in _MISTRAL_PARTS or (calling and kind in MENTIONS)
 
 
 def _read(data: Any) -> list[Turn]:
@@ -68,18 +78,43 @@ def _read(data: Any) -> list[Turn]:
 
 
 def _read_list(items: list[Any], flaws: list[Flaw]) -> list[Turn]:
-    steps = [Step(None)]
+    steps, waiting = [Step(None)], ollama.Waiting()
     for index, raw in enumerate(items):
         item = plain(raw)
         if not isinstance(item, dict):
             flaws.append(flaw((index,), item, "Use a message: an object with a role."))
-        elif item.get("role") == "assistant" or "choices" in item:
-            steps.append(Step(_read_one(item, (index,), flaws)))
+        elif _is_said(item):
+            turn = _read_one(item, (index,), flaws)
+            waiting = ollama.Waiting(() if turn.carries_ids else turn.calls)
+            steps.append(Step(turn))
         elif item.get("role") == "tool":
-            steps[-1].after.append([_text(item.get("tool_call_id"))])
+            steps[-1].after.append([_text(item.get("tool_call_id")) or waiting.take(item)])
         else:
             steps[-1].after.append([None])
     return reviewed(steps, one_message=False)
+
+
+def _is_said(item: Mapping[str, Any]) -> bool:
+    """Whether a model said it: an assistant message or a whole response."""
+    return item.get("role") == "assistant" or "choices" in item or ollama.is_response(item)
+
+
+def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:
+    waiting = ollama.Waiting()
+    for place, raw in enumerate(items):
+        item = plain(raw)
+        if not isinstance(item, dict):
+            continue
+        if _is_said(item):
+            flaws: list[Flaw] = []
+            turn = _read_one(item, (place,), flaws)
+            if flaws:
+                raise Misfit(flaws)
+            waiting = ollama.Waiting(() if turn.carries_ids else turn.calls)
+            yield turn
+        elif item.get("role") == "tool":
+            call_id = _text(item.get("tool_call_id")) or waiting.take(item)
+            yield Answer(call_id, outcome_of(item), place)
 
 
 def _read_one(data: Any, path: Path, flaws: list[Flaw]) -> Turn:
@@ -89,6 +124,10 @@ def _read_one(data: Any, path: Path, flaws: list[Flaw]) -> Turn:
         return _EMPTY_TURN
     if "choices" in data:
         return _read_response(data, path, flaws)
+    if ollama.is_response(data):
+        extra = {key: value for key, value in data.items() if key != "message"}
+        message, ended = plain(data["message"]), data.get("done_reason")
+        return _read_message(message, (*path, "message"), flaws, ended=ended, extra=extra)
     if data.get("role") != "assistant":
         place = (*path, "role")
         flaws.append(flaw(place, data.get("role"), "Use an assistant message."))
@@ -140,13 +179,21 @@ def _read_message(
         flaws.append(flaw((*path, "tool_calls"), blocks, "Use a list of calls."))
         blocks = []
     calls = tuple([_read_call(index, block, path, flaws) for index, block in enumerate(blocks)])
+    carries_ids = not calls or bool(calls[0].id) or not ollama.without_ids(blocks)
+    if not carries_ids:
+        named = zip(calls, ollama.ids_for(len(calls)), strict=True)
+        calls = tuple([replace(call, id=call_id) for call, call_id in named])
+    if ended == "length" and calls and _may_be_cut(blocks[-1]):
+        cut = replace(calls[-1], args=EMPTY, raw=calls[-1].raw or "", problem=CUT_SHORT)
+        calls = (*calls[:-1], cut)
     return Turn(
         id="",
         calls=calls,
         format=NAME,
         message=message,
         message_id=message_id if isinstance(message_id, str) else None,
-        notices=(*more, *_oddities(message, calls, ended)),
+        carries_ids=carries_ids,
+        notices=(*more, *oddities(message, calls, ended)),
         extra=extra,
     )
 
@@ -171,6 +218,15 @@ def _read_call(index: int, block: Any, path: Path, flaws: list[Flaw]) -> Call:
     if len(block) > 3 or len(body) > 2:
         extra = _extra(block, _BLOCK_FIELDS, body, _FUNCTION_FIELDS)
     return Call(index, call_id, name, args, raw, problem, extra)
+
+
+def _may_be_cut(block: Any) -> bool:
+    """Whether nobody can tell that the last call of a message that was cut off is whole."""
+    body = plain(block.get("function")) if isinstance(block, dict) else None
+    if not isinstance(body, dict):
+        return True  # a custom tool's text ends anywhere
+    given = body.get("arguments")
+    return given is None or (isinstance(given, str) and not given.strip())
 
 
 def _read_custom(index: int, block: dict[str, Any], place: Path, flaws: list[Flaw]) -> Call:
@@ -202,40 +258,6 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _oddities(message: dict[str, Any], calls: tuple[Call, ...], ended: Any) -> Iterator[Notice]:
-    if not calls and isinstance(ended, str) and ended in _ENDED_FOR_CALLS:
-        text = f"The message ended with {ended!r}, but holds no calls. There is nothing to run."
-        yield Notice("no_calls", text)
-    if message.get("function_call") is not None:
-        text = (
-            "The message holds a deprecated 'function_call', which has no id. It is kept, not run."
-        )
-        yield Notice("unread_call", text)
-    content = message.get("content")
-    if isinstance(content, list):
-        by_id = {call.id: call for call in calls}
-        for part in content:
-            if isinstance(part, dict) and part.get("type") in _MENTIONS:
-                yield _mention(part, by_id)
-
-
-def _mention(part: dict[str, Any], by_id: Mapping[str, Call]) -> Notice:
-    """What a call in ``content`` is: the same call told twice, or one that is not run."""
-    call_id = _text(part.get("id", part.get("toolCallId", part.get("call_id"))))
-    tool = part.get("name", part.get("toolName"))
-    given = next((part[key] for key in ("input", "args", "arguments") if key in part), None)
-    call = by_id.get(call_id)
-    shown = quoted(call_id)
-    if call is None:
-        text = f"The content holds call {shown}, which tool_calls does not. It is kept, not run."
-        return Notice("unread_call", text)
-    if call.tool == tool and call.args == parse(given).args:
-        text = f"Call {shown} stands in tool_calls and again in the content. It is one call."
-        return Notice("doubled_mention", text, call=call_id)
-    text = f"The content tells call {shown} otherwise than tool_calls. What tool_calls says counts."
-    return Notice("doubled_mention", text, call=call_id)
-
-
 _EMPTY_CALL = Call(0, "", "")
 _EMPTY_TURN = Turn("", (), NAME)
 FORMAT = Format(
@@ -245,4 +267,10 @@ FORMAT = Format(
     read=_read,
     write=write,
     id_rule=ID_RULE,
+    id_rule_of=id_rule_of,
+    is_chunk=is_chunk,
+    join=join,
+    split=split,
+    steps=_steps,
+    layout=LAYOUT,
 )

@@ -8,81 +8,121 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolflow.formats import ollama
 from toolflow.formats.base import IdRule, Messages
-from toolflow.formats.ids import SURROGATE
+from toolflow.formats.ids import ANY_TEXT, SURROGATE
+from toolflow.formats.layout import Keys, of_messages
 from toolflow.formats.plain import plain
-from toolflow.formats.results import picture_label, result_text, shown_images
+from toolflow.formats.tool_messages import tool_messages
 from toolflow.model import Call, Outcome, Turn
 
 # The API's own limit: "string too long. Expected a string with maximum length 40".
 ID_RULE = IdRule(re.compile("[^\ud800-\udfff]+"), SURROGATE, 40)
+# Mistral's: "Tool call id has to be a-z, A-Z, 0-9, with a length of 9". It shows in the ids.
+_MISTRAL = IdRule(re.compile("[a-zA-Z0-9]{9}"), re.compile("[^a-zA-Z0-9]"), 9, 9, "0")
+# Ids of vLLM and of Kimi, longer than OpenAI takes them; whoever gave them takes them back.
+_LONGER = re.compile(r"chatcmpl-tool-[0-9a-f]{32}|functions\.[A-Za-z0-9_.-]+:[0-9]+")
 _NAME = re.compile("[^\\s\ud800-\udfff]+")
 _NAME_BAD = re.compile("[\\s\ud800-\udfff]")
+
+
+def id_rule_of(ids: Sequence[str]) -> IdRule:
+    """The rule for a turn with these ids: another server's where every id that is there is its.
+
+    Args:
+        ids: The ids of a turn, as read; empty ones tell nothing.
+    """
+    told = [name for name in ids if name]
+    if told and all(_MISTRAL.legal.fullmatch(name) for name in told):
+        return _MISTRAL
+    if told and all(_LONGER.fullmatch(name) for name in told):
+        return ANY_TEXT
+    return ID_RULE
 
 
 def write(
     turn: Turn, outcomes: Sequence[Outcome], ids: Sequence[str], texts: Sequence[str]
 ) -> Messages:
     """Write a turn (see `toolflow.formats.write_turn`)."""
-    results: list[Any] = [
-        {"role": "tool", "tool_call_id": call_id, "content": _content(outcome)}
-        for call_id, outcome in zip(ids, outcomes, strict=True)
-    ]
-    pictures: list[Any] = []
-    for call, call_id, outcome in zip(turn.calls, ids, outcomes, strict=True):
-        if outcome.images and (images := shown_images(outcome)):
-            label = picture_label(call_id, _valid_name(call.tool), len(images))
-            pictures.append({"type": "text", "text": label})
-            pictures += [_picture(image.media_type, image.data) for image in images]
-    if pictures:
-        results.append({"role": "user", "content": pictures})
-    results += [{"role": "user", "content": text} for text in texts]
+    if not turn.carries_ids:
+        names = [_valid_name(call.tool) for call in turn.calls]
+        return [_write_message(turn, ids)], ollama.results(turn.calls, names, outcomes, texts)
+    results = tool_messages(turn, outcomes, ids, texts, _valid_name)
     return [_write_message(turn, ids)], results
 
 
-def _content(outcome: Outcome) -> str:
-    text = result_text(outcome)
-    if not text and outcome.images:
-        return "The picture follows after the results."
-    return text
-
-
-def _picture(media_type: str, data: str) -> dict[str, Any]:
-    return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}}
-
-
 def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:
+    if turn.message is None and not turn.carries_ids:
+        made = [ollama.block(call, _valid_name(call.tool)) for call in turn.calls]
+        return {"role": "assistant", "content": "", "tool_calls": made}
     if turn.message is None:
         blocks = [_block(call, call_id) for call, call_id in zip(turn.calls, ids, strict=True)]
         return {"role": "assistant", "content": None, "tool_calls": blocks}
     message = dict(turn.message)
-    pairs = zip(turn.calls, ids, strict=True)
-    if any(call.id != new or not _NAME.fullmatch(call.tool) for call, new in pairs):
-        blocks = message["tool_calls"]
-        message["tool_calls"] = [
-            _mended(block, call, call_id)
-            for block, call, call_id in zip(blocks, turn.calls, ids, strict=True)
+    if turn.calls:
+        pairs = zip(turn.calls, ids, strict=True)
+        is_mistral = id_rule_of([call.id for call in turn.calls]) is _MISTRAL
+        mended = [
+            _mended(block, call, call_id, objects=is_mistral)
+            if turn.carries_ids
+            else _mended_bare(block, call)
+            for block, (call, call_id) in zip(message["tool_calls"], pairs, strict=True)
         ]
+        message["tool_calls"] = mended
     return message
 
 
 def _block(call: Call, call_id: str) -> dict[str, Any]:
-    arguments = call.raw if call.raw is not None else json.dumps(call.args, ensure_ascii=False)
-    return {
-        "id": call_id,
-        "type": "function",
-        "function": {"name": _valid_name(call.tool), "arguments": arguments},
-    }
+    body = {"name": _valid_name(call.tool), "arguments": _arguments(call)}
+    return {"id": call_id, "type": "function", "function": body}
 
 
-def _mended(block: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]:
+def _mended(block: dict[str, Any], call: Call, call_id: str, *, objects: bool) -> dict[str, Any]:
+    """A call that the provider takes; the same block if it is one.
+
+    Args:
+        block: The call as it was read.
+        call: The call.
+        call_id: Its id, as it is written.
+        objects: Whether the provider takes objects as arguments, beside text.
+    """
     part = "custom" if call.extra.get("type") == "custom" else "function"
-    return {**block, "id": call_id, part: {**plain(block[part]), "name": _valid_name(call.tool)}}
+    body = plain(block[part])
+    given = body.get("arguments")
+    whole = part == "custom" or isinstance(given, str) or (objects and isinstance(given, Mapping))
+    if whole and call.id == call_id and _NAME.fullmatch(call.tool):
+        return block
+    body = {**body, "name": _valid_name(call.tool)}
+    if not whole:
+        body["arguments"] = _arguments(call)
+    return {**block, "id": call_id, part: body}
+
+
+def _mended_bare(block: dict[str, Any], call: Call) -> dict[str, Any]:
+    """A call of a server that gives no ids, and objects as arguments."""
+    body = plain(block["function"])
+    whole = call.problem is None and isinstance(body.get("arguments"), Mapping)
+    if whole and _NAME.fullmatch(call.tool):
+        return block
+    given = body["arguments"] if whole else dict(call.args)
+    return {**block, "function": {**body, "name": _valid_name(call.tool), "arguments": given}}
+
+
+def _arguments(call: Call) -> str:
+    return call.raw if call.raw is not None else json.dumps(call.args, ensure_ascii=False)
 
 
 def _valid_name(name: str) -> str:
     """A tool name without blanks and halves of characters; the provider refuses those."""
     return name if _NAME.fullmatch(name) else _NAME_BAD.sub("_", name.strip()) or "unnamed"
+
+
+def _id_keys(message: Any) -> Keys | None:
+    is_result = isinstance(message, dict) and message.get("role") == "tool"
+    return ("tool_call_id",) if is_result else None
+
+
+LAYOUT = of_messages(_id_keys)

@@ -8,13 +8,18 @@ from typing import Any
 from toolflow.errors import Problem, TurnError
 
 _PLAIN = frozenset({dict, list, str, int, float, bool, type(None)})
+_DUMPS = (
+    {"mode": "json", "exclude_unset": True, "by_alias": True},
+    {"mode": "json", "exclude_unset": True},
+)
 
 
 def plain(value: Any) -> Any:
     """A JSON-like value of anything that can give one of itself.
 
-    Tried in order: ``model_dump`` (pydantic 2; only the fields that were received), ``to_dict``,
-    ``dict``. Mappings become dicts, other sequences lists; what is plain already is not copied.
+    Tried in order: ``model_dump`` (pydantic 2; only the fields that were received, under the names
+    that the provider gives them), ``to_dict``, ``dict``. Mappings become dicts, other sequences
+    lists; what is plain already is not copied.
 
     Args:
         value: A message, a block of one, or anything.
@@ -42,10 +47,12 @@ def _converted(value: Any) -> Any:
     if isinstance(value, tuple):
         return list(value)
     if callable(dump := getattr(value, "model_dump", None)):
-        try:
-            return dump(mode="json", exclude_unset=True)
-        except TypeError:  # not pydantic's own: it knows no such options
-            return dump()
+        for options in _DUMPS:
+            try:
+                return dump(**options)
+            except TypeError:  # not pydantic's own: it knows no such options
+                continue
+        return dump()
     for name in ("to_dict", "dict"):
         if callable(method := getattr(value, name, None)):
             return method()

@@ -6,23 +6,47 @@ detection: a format whose marks are more telling stands before one that it could
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from toolflow.errors import Problem, TurnError, UsageError
-from toolflow.formats import anthropic, calls, openai_chat
-from toolflow.formats.base import Format, Misfit, Path, Where, quoted, shown
+from toolflow.formats import (
+    anthropic,
+    bedrock,
+    calls,
+    cohere,
+    gemini,
+    mcp,
+    openai_chat,
+    openai_responses,
+    plugins,
+    sse,
+)
+from toolflow.formats.arguments import CUT_SHORT
+from toolflow.formats.base import Format, Joined, Misfit, Path, Where, quoted, shown
 from toolflow.formats.ids import SURROGATE, valid_ids
 from toolflow.formats.plain import plain
 from toolflow.formats.results import check_outcomes
-from toolflow.model import Outcome, Turn
+from toolflow.model import Call, Notice, Outcome, Turn
+from toolflow.model.turn import EMPTY
 
-_IN_ORDER = (calls.FORMAT, anthropic.FORMAT, openai_chat.FORMAT)
+_IN_ORDER = (
+    calls.FORMAT,
+    mcp.FORMAT,
+    openai_responses.FORMAT,
+    gemini.FORMAT,
+    bedrock.FORMAT,
+    cohere.FORMAT,
+    anthropic.FORMAT,
+    openai_chat.FORMAT,
+)
 
 FORMATS: Mapping[str, Format] = MappingProxyType({form.name: form for form in _IN_ORDER})
 """Every wire format by its name, in the order of detection."""
+_CHUNKS_LOOKED_AT = 8
+_REQUEST_LISTS = ("messages", "input", "contents")  # Responses and Gemini have the latter
 
 
 def detect(data: Any) -> str:
@@ -49,17 +73,21 @@ def find_format(data: Any, name: str | None) -> Format:
     """
     if name is not None:
         return format_named(name)
+    broken: list[str] = []
     try:
         for form in FORMATS.values():
             if form.recognise(data):
                 return form
+        for other in plugins.each(tuple(FORMATS), broken):
+            if isinstance(other, Format) and plugins.recognises(other, data, broken):
+                return other
     except RecursionError:
         raise TurnError(Problem("The message is nested too deeply.", "<message>")) from None
     looked_for = "; ".join(f"{form.name} ({form.about})" for form in FORMATS.values())
     raise TurnError(
         Problem(
             f"The format cannot be told from {shown(data)}. Looked for: {looked_for}."
-            " Give one of these, or name the format.",
+            f" Give one of these, or name the format.{plugins.listed(broken)}",
             "<message>",
             code="unknown_format",
         )
@@ -67,14 +95,14 @@ def find_format(data: Any, name: str | None) -> Format:
 
 
 def format_named(name: str) -> Format:
-    """The format of that name.
+    """The format of that name: ours, or one that another package gives.
 
     Raises:
-        UsageError: If there is none.
+        UsageError: If there is none, or it cannot be used.
     """
-    form = FORMATS.get(name)
-    if form is None:
-        known = ", ".join(sorted(FORMATS))
+    form = FORMATS.get(name) or plugins.named(name)
+    if not isinstance(form, Format):
+        known = ", ".join(sorted({*FORMATS, *plugins.names()}))
         raise UsageError(f"format is {quoted(name)}. Use one of {known}.")
     return form
 
@@ -95,11 +123,14 @@ def read_turn(message: Any, *, format: str | None = None, turn_id: str = "turn-1
         TurnError: If the format cannot be told, or the message does not have its shape.
         UsageError: If there is no format of that name.
     """
-    turns = read_all(message, format, where=None)
+    return _last(read_all(message, format, where=None), plain(message), turn_id)
+
+
+def _last(turns: Sequence[Turn], data: Any, name: str) -> Turn:
     if not turns:
-        text = f"There is no assistant message in {shown(plain(message))}. Give at least one."
+        text = f"There is no assistant message in {shown(data)}. Give at least one."
         raise TurnError(Problem(text, "<message>"))
-    return named(turns[-1], turn_id)
+    return named(turns[-1], name)
 
 
 def read_turns(data: Any, *, format: str | None = None) -> tuple[Turn, ...]:  # noqa: A002  # as above
@@ -132,11 +163,13 @@ def read_all(data: Any, name: str | None, where: Where | None) -> list[Turn]:
     """
     whole = plain(data)
     above: Path = ()
-    if isinstance(whole, dict) and _is_request(whole):
-        above, whole = ("messages",), plain(whole["messages"])
-    form = find_format(whole, name)
+    inside = request_list(whole)
+    if inside is not None:
+        above, whole = (inside,), plain(whole[inside])
+    streamed = stream_format(whole, name)
+    form = streamed or find_format(whole, name)
     try:
-        return form.read(whole)
+        return form.read(whole) if streamed is None else _joined(form, whole)
     except Misfit as misfit:
         make = where or (lambda _, message: Problem(message, f"<{form.name}>"))
         problems = [make((*above, *flaw.path), flaw.message) for flaw in misfit.flaws]
@@ -145,10 +178,79 @@ def read_all(data: Any, name: str | None, where: Where | None) -> list[Turn]:
     raise TurnError(sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
 
 
-def _is_request(data: dict[str, Any]) -> bool:
-    """Whether it is the body of a request, or another object around a list of messages."""
-    inside = isinstance(data.get("messages"), list | tuple)
-    return inside and not any(key in data for key in ("role", "choices", "calls"))
+def read_stream(
+    chunks: Iterable[Any],
+    *,
+    format: str | None = None,  # noqa: A002  # the option's name everywhere
+    turn_id: str = "turn-1",
+) -> Turn:
+    """Read the turn of a streamed response (spec 3.1).
+
+    Args:
+        chunks: The chunks in the order in which they came, as JSON-like values, as objects of a
+            provider's SDK, or as the text of server-sent events, in pieces or lines.
+        format: The name of its format; detected from the first chunks where it is not given.
+        turn_id: The name that the turn gets.
+
+    Returns:
+        The turn; its ``message`` is what the provider would have sent at once.
+
+    Raises:
+        TurnError: If the format cannot be told, or a chunk does not have its shape.
+        UsageError: If there is no format of that name, or the format has no streams.
+    """
+    whole = list(chunks)
+    if whole and all(isinstance(chunk, str | bytes) for chunk in whole):
+        whole = sse.parse(sse.joined(whole))
+    if format is not None and format_named(format).join is None:
+        streaming = ", ".join(sorted(name for name, form in FORMATS.items() if form.join))
+        raise UsageError(f"format {quoted(format)} has no streams. Use one of {streaming}.")
+    if not whole:
+        raise TurnError(Problem("The stream has no chunks. Give at least one.", "<stream>"))
+    turns = read_all([plain(chunk) for chunk in whole], format, where=None)
+    turn = _last(turns, whole, turn_id)
+    if len(turns) > 1:
+        text = f"The chunks hold {len(turns)} messages, one after another. The last is read."
+        notice = Notice("more_messages", text, turn=turn_id)
+        turn = replace(turn, notices=(notice, *turn.notices))
+    return turn
+
+
+def stream_format(data: Any, name: str | None) -> Format | None:
+    """The format of whose chunks the data is a list, or ``None`` where it is no stream."""
+    items = data if isinstance(data, list) else [data]
+    head = [plain(item) for item in items[:_CHUNKS_LOOKED_AT]]
+    for form in FORMATS.values() if name is None else (format_named(name),):
+        if form.join is not None and any(map(form.is_chunk, head)):
+            return form
+    return None
+
+
+def _joined(form: Format, data: Any) -> list[Turn]:
+    """The turns of the streams that the chunks are: most often one."""
+    assert form.join is not None
+    chunks = [plain(item) for item in data] if isinstance(data, list) else [data]
+    streams = [chunks] if form.split is None else form.split(chunks)
+    return [_whole_turn(form, form.join(stream)) for stream in streams]
+
+
+def _whole_turn(form: Format, joined: Joined) -> Turn:
+    turn = form.read(joined.response)[-1]
+    calls = tuple(_cut(call) if call.index in joined.cut else call for call in turn.calls)
+    return replace(turn, calls=calls, notices=(*joined.notices, *turn.notices))
+
+
+def _cut(call: Call) -> Call:
+    return replace(call, args=EMPTY, raw=call.raw or "", problem=CUT_SHORT)
+
+
+def request_list(data: Any) -> str | None:
+    """Where the messages are in the body of a request, or in another object around a list."""
+    if not isinstance(data, dict):
+        return None
+    if any(key in data for key in ("role", "choices", "calls", "type", "output")):
+        return None
+    return next((key for key in _REQUEST_LISTS if isinstance(data.get(key), list | tuple)), None)
 
 
 def numbered(turns: Sequence[Turn]) -> tuple[Turn, ...]:
@@ -172,8 +274,8 @@ def written_ids(turn: Turn) -> tuple[str, ...]:
     Returns:
         One id a call: its own where the provider takes it, else a rewritten one.
     """
-    rule = format_named(turn.format).id_rule
-    return valid_ids([call.id for call in turn.calls], rule)
+    form, ids = format_named(turn.format), [call.id for call in turn.calls]
+    return valid_ids(ids, form.id_rule if form.id_rule_of is None else form.id_rule_of(ids))
 
 
 def write_turn(
@@ -187,8 +289,8 @@ def write_turn(
         texts: What the user says after the results.
 
     Returns:
-        The assistant message (a list of one) and the messages of the results. Both share parts
-        with ``turn.message``: copy them before changing what is inside.
+        The assistant message (a list of one; of Responses its items) and the messages of the
+        results. Both share parts with ``turn.message``: copy them before changing what is inside.
 
     Raises:
         UsageError: If the outcomes are not one a call, or hold what JSON cannot.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
 
 from toolflow.errors import UsageError
 from toolflow.formats.base import printable
@@ -13,8 +15,12 @@ SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 ONGOING = frozenset({"ok", "running"})
 
 
-def result_text(outcome: Outcome) -> str:
-    """What the model reads; a picture that no provider shows is named in it.
+def result_text(outcome: Outcome, shown: AbstractSet[str] = SHOWN_TYPES) -> str:
+    """What the model reads; a picture that the provider does not show is named in it.
+
+    Args:
+        outcome: The result.
+        shown: The media types that the provider shows.
 
     Raises:
         UsageError: If the value is none that JSON can hold.
@@ -25,20 +31,35 @@ def result_text(outcome: Outcome) -> str:
         raise UsageError(
             f"An outcome's value is no JSON value ({error}). Use JSON values."
         ) from error
-    unshown = [image for image in outcome.images if image.media_type not in SHOWN_TYPES]
+    unshown = [image for image in outcome.images if image.media_type not in shown]
     for image in unshown:
         text += f"\n[A picture of type {printable(image.media_type)} cannot be shown.]"
     return text if text.isascii() else SURROGATE.sub("\ufffd", text)
 
 
-def shown_images(outcome: Outcome) -> list[Image]:
-    """The pictures of a result that providers show, in order."""
-    return [image for image in outcome.images if image.media_type in SHOWN_TYPES]
+def shown_images(outcome: Outcome, shown: AbstractSet[str] = SHOWN_TYPES) -> list[Image]:
+    """The pictures of a result that the provider shows, in order."""
+    return [image for image in outcome.images if image.media_type in shown]
 
 
 def is_error(outcome: Outcome) -> bool:
     """Whether a result is marked as an error. A call moved to the background is none."""
     return outcome.status not in ONGOING
+
+
+def told(value: Any, images: tuple[Image, ...] = (), *, failed: bool = False) -> Outcome:
+    """The outcome that a result in a conversation tells.
+
+    Args:
+        value: Its text, or what else it holds, as JSON values.
+        images: Its pictures.
+        failed: Whether it is marked as an error; why, the provider's forms do not say.
+    """
+    if not failed:
+        return Outcome("ok", value, images=images)
+    if isinstance(value, str) and value:
+        return Outcome("failed", None, value, images)
+    return Outcome("failed", value or None, "The call failed without a message.", images)
 
 
 def picture_label(call_id: str, tool: str, count: int) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolflow.errors import LockStoreError
-from toolflow.locks.keyed_lock import Hold, KeyedLock, acquire, current_lineage
+from toolflow.locks.blocks import Hold, current_lineage
+from toolflow.locks.keeper import Keeper, keeping
+from toolflow.locks.keyed_lock import KeyedLock, acquire
 from toolflow.locks.memory import MemoryStore, default_store
 from toolflow.locks.places import machine_path, open_store
 from toolflow.locks.protocol import Lease, LockRequest, LockStore, OnWait
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FileStore",
     "Hold",
+    "Keeper",
     "KeyedLock",
     "Lease",
     "LockRequest",
@@ -28,6 +31,7 @@ __all__ = [
     "acquire",
     "current_lineage",
     "default_store",
+    "keeping",
     "machine_path",
     "open_store",
 ]

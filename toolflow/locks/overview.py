@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from time import monotonic
 from types import MappingProxyType
 from typing import Any
 
@@ -25,6 +26,7 @@ def overview(replica: Replica, owners: OwnerNumbers) -> LockStatistics:
         _queues(replica, owners, state.keys),
         _queues(replica, owners, state.resources),
         tuple(replace(one, **_whose(replica, owners, one)) for one in state.waits),
+        monotonic(),
     )
 
 

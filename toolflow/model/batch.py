@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from toolflow.errors import UsageError
 from toolflow.model.turn import EMPTY, Notice, Turn
+from toolflow.model.value import quick
 
 Kind = Literal["safe", "exclusive", "settled"]
 Hold = Literal["call", "turn", "run"]
@@ -15,6 +16,7 @@ Stop = Literal["before", "after"]
 OnError = Literal["continue", "stop"]
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """How a call may run, and who said so.
@@ -60,6 +62,7 @@ class Terms:
 DEFAULT_TERMS = Terms()
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class CallPlan:
     """One call with all that was decided about it.

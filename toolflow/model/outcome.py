@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from toolflow.model.value import quick
+
 Status = Literal[
     "ok",
     "failed",  # the tool raised, or said so
@@ -38,6 +40,7 @@ class Image:
     data: str
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How one call settled.
@@ -70,6 +73,7 @@ class Outcome:
         return f"{self.error}\n{value}" if value else self.error
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Times:
     """When things happened to a call, in seconds since its run began; ``None``: never.

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from toolflow.model.value import quick
+
 
 class _Empty(dict[str, Any]):
     """An empty mapping that stays empty: a default that values can share, and JSON can hold."""
@@ -45,6 +47,7 @@ class Notice:
     call: str | None = None
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Call:
     """One tool call of a turn, as read (spec 3.4 and 3.5).

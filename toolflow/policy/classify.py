@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from toolflow.errors import ToolflowError
@@ -24,16 +25,6 @@ from toolflow.policy.safety import condition, in_doubt, verdict_of
 from toolflow.policy.settings import Settings
 from toolflow.policy.terms import SharedTerms
 from toolflow.policy.texts import Texts
-
-
-class Draft(NamedTuple):
-    """A call as it comes: what is known of it before any decision."""
-
-    place: int
-    name: str
-    id: str
-    tool: str
-    args: Args
 
 
 class Known(NamedTuple):
@@ -99,8 +90,13 @@ class Classifier:
         self._terms = terms
         self._texts = Texts(settings.redactor)
         self._known: dict[str, Known] = {}
-        filters = KeyFilters(cwd, settings.paths)
-        self._names: dict[str, Any] = {
+        self._turn, self._cwd = turn, cwd
+
+    @cached_property
+    def _names(self) -> dict[str, Any]:
+        """What the names in templates stand for, the same for all calls; often nobody asks."""
+        turn, filters = self._turn, KeyFilters(self._cwd, self.settings.paths)
+        return {
             "cwd": filters.cwd,
             "turn": {
                 "id": turn.id,
@@ -120,21 +116,17 @@ class Classifier:
             call_id: Its id, made unique where the policy says so.
             id_fault: Why its id cannot be used, or ``None``.
         """
-        known = self._known.get(call.tool)
-        if known is None:
-            tool = find_tool(call.tool, self.catalog, self.settings.aliases)
-            known = self._known[call.tool] = self._look_up(tool)
+        known = self._known.get(call.tool) or self.known_of(call)
         if known.tool.notice is not None:
             self.notices.append(Notice(*known.tool.notice, call=name))
-        draft = Draft(call.index, name, call_id, known.tool.name, call.args)
         try:
             if id_fault is not None:
                 settle("invalid_id", id_fault)
             if call.problem is not None:
                 settle("invalid_arguments", call.problem)
-            return self._plan(draft, known)
+            return self._plan(call, name, call_id, known)
         except Settled as settled:
-            return self._settled(draft, settled)
+            return self._settled(call, name, call_id, known, settled)
 
     def again(self, call: CallPlan, args: Args) -> CallPlan:
         """Classify a call whose arguments or whose tool may have changed (spec 6.4).
@@ -147,11 +139,23 @@ class Classifier:
         if self.catalog is not None:
             spec = self.catalog.find(call.tool)
             tool = Tool(call.tool, spec, None, no_such_tool(call.tool, self.catalog, spec))
-        draft = Draft(call.index, call.name, call.id, call.tool, args)
+        fresh, known = Call(call.index, call.id, call.tool, args), self._look_up(tool)
         try:
-            return self._plan(draft, self._look_up(tool))
+            return self._plan(fresh, call.name, call.id, known)
         except Settled as settled:
-            return self._settled(draft, settled)
+            return self._settled(fresh, call.name, call.id, known, settled)
+
+    def names_of(self, known: Known, args: Args) -> Names:
+        """What the names in the templates of rules stand for, for one call."""
+        return {**self._names, "args": args, "tool": known.tool.name, "server": known.server}
+
+    def known_of(self, call: Call) -> Known:
+        """What is the same for all calls of a call's tool."""
+        known = self._known.get(call.tool)
+        if known is None:
+            tool = find_tool(call.tool, self.catalog, self.settings.aliases)
+            known = self._known[call.tool] = self._look_up(tool)
+        return known
 
     def _look_up(self, tool: Tool) -> Known:
         server = None if tool.spec is None else tool.spec.server
@@ -159,19 +163,20 @@ class Classifier:
         trusted = server is not None and server in self.settings.trusted
         return Known(tool, server, trusted, rules, all(rule.plain for rule in rules))
 
-    def _settled(self, draft: Draft, settled: Settled) -> CallPlan:
-        label = self._texts.plain_label(draft.tool, draft.args)
-        return CallPlan(*draft, settled.verdict, label=label)
+    def _settled(
+        self, call: Call, name: str, call_id: str, known: Known, settled: Settled
+    ) -> CallPlan:
+        tool, args = known.tool.name, call.args
+        label = self._texts.plain_label(tool, args)
+        return CallPlan(call.index, name, call_id, tool, args, settled.verdict, label=label)
 
-    def _plan(self, draft: Draft, known: Known) -> CallPlan:
+    def _plan(self, call: Call, name: str, call_id: str, known: Known) -> CallPlan:
         tool, spec = known.tool.name, known.tool.spec
         if known.tool.unknown is not None:
             settle("unknown_tool", known.tool.unknown)
-        args = draft.args if known.plain else self._renamed(draft, known)
+        args = call.args if known.plain else self._renamed(call, name, known)
         parsed = args if spec is None or spec.parse is None else _parsed(spec, args)
-        names: Names = EMPTY
-        if not known.plain:
-            names = {**self._names, "args": parsed, "tool": tool, "server": known.server}
+        names = EMPTY if known.plain else self.names_of(known, parsed)
         rule, doubt = _first_match(known.rules, names)
         if rule is not None and rule.deny is not None:
             settle("denied", self._texts.denial(rule, doubt, names), rule)
@@ -182,9 +187,9 @@ class Classifier:
         reads, writes = _keys(rule, spec, parsed, names)
         label = self._texts.label(rule, tool, args, names)
         return CallPlan(
-            draft.place,
-            draft.name,
-            draft.id,
+            call.index,
+            name,
+            call_id,
             tool,
             args,
             verdict,
@@ -196,13 +201,13 @@ class Classifier:
             parsed,
         )
 
-    def _renamed(self, draft: Draft, known: Known) -> Args:
-        args = draft.args
+    def _renamed(self, call: Call, name: str, known: Known) -> Args:
+        args = call.args
         for rule in known.rules:
             renamed = renamed_arguments(args, known.tool.spec, rule.argument_aliases)
             if renamed is not args:
                 said = f"Arguments were renamed, as {rule.name} says: {', '.join(renamed)}."
-                self.notices.append(Notice("argument_alias", said, call=draft.name))
+                self.notices.append(Notice("argument_alias", said, call=name))
                 args = renamed
         return args
 
@@ -217,7 +222,7 @@ def _parsed(spec: ToolSpec, args: Args) -> Args:
         said = f"The arguments could not be checked: {type(error).__name__}: {error}"
         raise Settled("failed", said) from error
     given: object = parsed
-    if isinstance(given, Mapping):
+    if type(given) is dict or isinstance(given, Mapping):
         return given
     if inspect.isawaitable(given):
         discard(given)

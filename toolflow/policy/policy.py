@@ -33,6 +33,7 @@ class Policy:
         digest: A name for what it says; comments and layout do not change it.
         settings: What it says, as values.
         cases: Its own tests.
+        case_lines: The line of each, or ``None``.
     """
 
     def __init__(
@@ -43,12 +44,14 @@ class Policy:
         text: str | None = None,
         digest: str = "",
         cases: Sequence[CasePart] = (),
+        case_lines: Sequence[int | None] = (),
     ) -> None:
         self.settings = settings or Settings()
         self.source = source
         self.text = text
         self.digest = digest
         self.cases = tuple(cases)
+        self.case_lines = tuple(case_lines)
         self._terms = SharedTerms(self.settings)
 
     @property
@@ -169,6 +172,7 @@ def load_policy(source: PolicySource | Policy) -> Policy:
         text=document.text or dump(document.value),
         digest=digest(document.value),
         cases=file.cases,
+        case_lines=[document.where(("cases", place))[0] for place in range(len(file.cases))],
     )
 
 

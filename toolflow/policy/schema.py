@@ -207,6 +207,8 @@ class CaseCall(Part):
     tool: str
     args: dict[str, Any] = {}
     id: str | None = None
+    server: Name | None = None
+    annotations: dict[str, Any] = {}
 
 
 class CaseExpectation(Part):
@@ -217,6 +219,11 @@ class CaseExpectation(Part):
     status: str | None = None
     reads: list[str] | None = None
     writes: list[str] | None = None
+    ask: str | None = None
+    hold: Literal["call", "turn", "run"] = "call"
+    timeout: Duration | None = None
+    uses: dict[str, Count] = {}
+    idempotent: bool = False
 
 
 class CasePart(Part):

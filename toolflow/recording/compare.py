@@ -92,10 +92,13 @@ def _calls_differ(recorded: Call, now: Call) -> DivergenceError | None:
     name = recorded.id or f"call-{recorded.index + 1}"
     if recorded.tool != now.tool:
         return diverged(name, f"tool {recorded.tool}", now.tool)
-    if recorded.raw != now.raw:
-        return diverged(name, f"arguments {shown(recorded.raw)}", shown(now.raw))
-    if (found := _args_differ(name, recorded.tool, recorded.args, now.args)) is not None:
-        return found
+    # The reader of a stream that broke off knew of a call's problem what its message does not show.
+    known_better = recorded.problem is not None and now.problem is None
+    if not known_better:
+        if recorded.raw != now.raw:
+            return diverged(name, f"arguments {shown(recorded.raw)}", shown(now.raw))
+        if (found := _args_differ(name, recorded.tool, recorded.args, now.args)) is not None:
+            return found
     if recorded.id != now.id:
         return diverged(name, f"id {recorded.id!r}", repr(now.id))
     return None

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path as FilePath
-from tempfile import NamedTemporaryFile
 from typing import Any, Final, Literal
 
 from toolflow import yamlio
 from toolflow.errors import Problem, RecordingError, ToolflowError, UsageError
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.model.turn import Notice
+from toolflow.recording.atomic import replacing, told
 from toolflow.recording.forms import notice_data, read_notices
 from toolflow.recording.reader import Path, Reader
 from toolflow.recording.sealing import seal, sealed_in, unseal
@@ -47,7 +46,7 @@ def recording_data(recording: Recording) -> dict[str, Any]:
         try:
             turns.append(turn_data(recorded))
         except (TypeError, ValueError, RecursionError, ToolflowError) as error:
-            raise RecordingError(_unwritable(recorded.turn.id, error)) from error
+            raise RecordingError(unwritable(recorded.turn.id, error)) from error
     data["turns"] = turns
     return data
 
@@ -71,7 +70,16 @@ def dump_recording(recording: Recording, form: Literal["yaml", "json"] = "yaml")
         raise UsageError(f"The form is {form!r}. Use 'yaml' or 'json'.")
     data = recording_data(recording)
     if form == "json":
-        return _json_text(data)
+        return json_text(data)
+    return yaml_text(data)
+
+
+def yaml_text(data: Mapping[str, Any]) -> str:
+    """Data as YAML; where YAML cannot hold a part of it, that part is sealed.
+
+    Raises:
+        RecordingError: If it holds what cannot be sealed either.
+    """
     try:
         text = yamlio.dump(data)
         if not sealed_in(text):
@@ -81,7 +89,7 @@ def dump_recording(recording: Recording, form: Literal["yaml", "json"] = "yaml")
     try:
         return yamlio.dump(seal(data))
     except (TypeError, ValueError, RecursionError) as error:
-        raise RecordingError(_unwritable("<recording>", error)) from error
+        raise RecordingError(unwritable("<recording>", error)) from error
 
 
 def save_recording(recording: Recording, path: str | FilePath) -> None:
@@ -98,11 +106,16 @@ def save_recording(recording: Recording, path: str | FilePath) -> None:
     write_file(dump_recording(recording, form), path)
 
 
-def _json_text(data: dict[str, Any]) -> str:
+def json_text(data: dict[str, Any]) -> str:
+    """Data as JSON text of several lines, with what JSON cannot hold sealed.
+
+    Raises:
+        RecordingError: If it holds what cannot be sealed either.
+    """
     try:
         return json.dumps(seal(data), ensure_ascii=False, indent=1) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
-        raise RecordingError(_unwritable("<recording>", error)) from error
+        raise RecordingError(unwritable("<recording>", error)) from error
 
 
 def write_file(text: str, path: str | FilePath) -> None:
@@ -111,22 +124,8 @@ def write_file(text: str, path: str | FilePath) -> None:
     Raises:
         RecordingError: If the file cannot be written; what was in it is still there.
     """
-    target = FilePath(path)
-    made: FilePath | None = None
-    try:
-        with NamedTemporaryFile(
-            "w", encoding="utf-8", newline="\n", dir=target.parent, prefix=".", delete=False
-        ) as file:
-            made = FilePath(file.name)
-            file.write(text)
-        made.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o644)
-        made.replace(target)
-    except (OSError, ValueError) as error:
-        if made is not None:
-            with suppress(OSError):
-                made.unlink()
-        said = (getattr(error, "strerror", None) or str(error)).lower()
-        raise RecordingError(Problem(f"The file cannot be written: {said}.", str(path))) from error
+    with told(path), replacing(FilePath(path)) as file:
+        file.write(text)
 
 
 def load_recording(
@@ -203,5 +202,6 @@ def _corrupt(turn: str, problem: Problem) -> Notice:
     return Notice("corrupt_turn", problem.message, problem.line, turn)
 
 
-def _unwritable(source: str, error: Exception) -> Problem:
+def unwritable(source: str, error: Exception) -> Problem:
+    """The problem of something that JSON cannot hold."""
     return Problem(f"It holds what JSON cannot hold: {str(error).rstrip('.')}.", source)

@@ -39,13 +39,30 @@ def run_inside(
     Returns:
         What that gives.
     """
-    run = context.run
     try:
-        body, waited_for = run(_first_step, start)
+        body, waited_for = context.run(first_step, start)
     except StopIteration as end:
         return end.value
     if on_wait is not None:
         on_wait()
+    return (yield from go_on(context, body, waited_for))
+
+
+@coroutine
+def go_on(
+    context: contextvars.Context, body: Coroutine[Any, Any, Any], waited_for: Any
+) -> Generator[Any, Any, Any]:
+    """Await a coroutine that has begun, each step inside a context.
+
+    Args:
+        context: The context in which its first step was made.
+        body: The coroutine.
+        waited_for: What its first step gave, for the event loop.
+
+    Returns:
+        What the coroutine returns.
+    """
+    run = context.run
     while True:
         try:
             sent = yield waited_for
@@ -59,9 +76,17 @@ def run_inside(
             return end.value
 
 
-def _first_step(start: Callable[[], Awaitable[Any]]) -> tuple[Coroutine[Any, Any, Any], Any]:
+def first_step(start: Callable[..., Any], *args: Any) -> tuple[Coroutine[Any, Any, Any], Any]:
+    """Start something awaitable; called inside the context in which it is to run.
+
+    Returns:
+        What runs, and what it waits for.
+
+    Raises:
+        StopIteration: If it has ended without waiting, with its value.
+    """
     try:
-        body = start()
+        body = start(*args)
     except StopIteration as error:  # it is no coroutine that ends here
         raise RuntimeError("The body raised StopIteration.") from error
     if type(body) is not CoroutineType:

@@ -58,7 +58,7 @@ class EventLog:
         """
         self._facts += (kind, at, call, data)
         if self._sinks:
-            self.show(self._event(len(self._facts) // 4 - 1))
+            self.show(*self._events(len(self._facts) // 4 - 1))
 
     def show(self, event: Event) -> None:
         """Show an event to the observers: one of this run, or of a nested one."""
@@ -79,9 +79,31 @@ class EventLog:
 
     def events(self) -> tuple[Event, ...]:
         """All facts so far, in order."""
-        return tuple([self._event(seq) for seq in range(len(self._facts) // 4)])
+        return self._events(0)
 
-    def _event(self, seq: int) -> Event:
-        kind, at, call, data = self._facts[4 * seq : 4 * seq + 4]
-        name = self._names[call] if call >= 0 else None
-        return Event(kind, seq, at, *self._head, name, self._source, data)
+    def _events(self, first: int) -> tuple[Event, ...]:
+        run, turn, message_id = self._head
+        names, source = self._names, self._source
+        facts = iter(self._facts[4 * first :])
+        make = tuple.__new__  # what `Event` itself comes down to
+        return tuple(
+            [
+                make(
+                    Event,
+                    (
+                        kind,
+                        seq,
+                        at,
+                        run,
+                        turn,
+                        message_id,
+                        names[call] if call >= 0 else None,
+                        source,
+                        data,
+                    ),
+                )
+                for seq, (kind, at, call, data) in enumerate(
+                    zip(facts, facts, facts, facts, strict=True), first
+                )
+            ]
+        )

@@ -12,7 +12,7 @@ import anyio
 
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
-from toolflow.runtime.bodies import ThreadBody, own_copy, run_inside
+from toolflow.runtime.bodies import ThreadBody, first_step, go_on, own_copy, run_inside
 from toolflow.runtime.context import Context, Interrupted, enter_context
 from toolflow.runtime.failure import first_of
 from toolflow.runtime.held import Held
@@ -36,6 +36,7 @@ class Execution:
         self._run = run
         self._held = Held(run)
         self._hooked, self._around = bool(run.options.hooks), run.options.hooks.around
+        self._attempts = run.options.attempts
         self.release_turn = self._held.release_turn
 
     async def run(self, index: int, worker: Worker) -> None:
@@ -48,7 +49,7 @@ class Execution:
         run, scope = self._run, worker.scope
         call, record = run.scheduler.calls[index], run.records[index]
         record.scope = scope
-        if run.live.settled(index):
+        if run.live.any_doomed and run.live.settled(index):
             return
         if call.reads or call.writes or call.terms.uses:
             granted = await self._held.take(call, record, worker)
@@ -56,7 +57,7 @@ class Execution:
                 return
         self._enter(call, record)
         try:
-            outcome = outcome_of(await self._body(call, record, worker.leave))
+            outcome = outcome_of(await self._value(call, record, worker))
         except anyio.get_cancelled_exc_class() as error:
             outcome = self._cut_off(record, error, scope)
         except BaseException as error:  # noqa: BLE001  # whatever a tool raises is its failure
@@ -66,7 +67,8 @@ class Execution:
                 self._interrupted(index, asked)
                 return
             outcome = self._raised(record, error)
-        worker.come_back()
+        if worker.away:
+            worker.come_back()
         if record.in_thread:  # given up, whatever an around-hook made of that; it tells its end
             self.report(index, outcome)
         else:
@@ -75,27 +77,21 @@ class Execution:
     # ---- before the body ----
 
     def _enter(self, call: CallPlan, record: CallRecord) -> None:
-        run = self._run
-        run.scheduler.started(call.index)
-        record.started = run.now()
-        run.log.add("call_started", record.started, call.index)
+        run, index = self._run, call.index
+        run.scheduler.started(index)
+        record.started = now = run.now()
+        run.log.add("call_started", now, index)
         if call.terms.timeout is not None:
             ends = partial(self._timed_out, call, record, run.log.blocked)
             run.at(run.now() + call.terms.timeout, ends)
-        lease = record.lease
-        record.context = Context(
-            call,
-            run.surroundings,
-            lease.fence if lease is not None else None,
-            run.options.attempts.get(call.index, 0) + 1,
-        )
+        fence = None if record.lease is None else record.lease.fence
+        attempt = self._attempts.get(index, 0) + 1 if self._attempts else 1
+        record.context = Context(call, run.surroundings, fence, attempt)
 
     # ---- the body ----
 
-    def _body(
-        self, call: CallPlan, record: CallRecord, on_wait: Callable[[], None]
-    ) -> Awaitable[Any]:
-        """The body with its hooks around it, to be awaited; the short way for most calls."""
+    async def _value(self, call: CallPlan, record: CallRecord, worker: Worker) -> Any:
+        """Run the body, with its hooks around it, and give what it returns."""
         run, context = self._run, record.context
         assert context is not None
         tool = run.tools.get(call.tool)
@@ -103,13 +99,18 @@ class Execution:
             raise LookupError(f"There is no tool {call.tool!r} to run.")
         variables = run.base.copy()
         if self._around:
-            return run_inside(variables, self._wrapped(call, record, tool), on_wait)
+            return await run_inside(variables, self._wrapped(call, record, tool), worker.leave)
         args = self._args(call, tool)
-        if tool.is_async:
-            return run_inside(variables, partial(_enter_body, tool, args, context), on_wait)
-        variables.run(enter_context, context)
-        body = partial(tool.call, args, context)
-        return self._thread_body(call, record, body, variables, on_wait)
+        if not tool.is_async:
+            variables.run(enter_context, context)
+            body = partial(tool.call, args, context)
+            return await self._thread_body(call, record, body, variables, worker.leave)
+        try:  # `run_inside`, written out: many bodies end with their first step
+            begun, waited_for = variables.run(first_step, _enter_body, tool, args, context)
+        except StopIteration as end:
+            return end.value
+        worker.leave()
+        return await go_on(variables, begun, waited_for)
 
     def _wrapped(
         self, call: CallPlan, record: CallRecord, tool: Tool
@@ -158,7 +159,7 @@ class Execution:
         args = call.parsed
         if args is None:
             args = tool.spec.parse(call.args) if tool.spec.parse else call.args
-        return own_copy(args)
+        return own_copy(args) if args else {}
 
     # ---- the end ----
 
@@ -166,25 +167,25 @@ class Execution:
         """A body has really ended; it may have been reported before."""
         run = self._run
         record = run.records[index]
-        record.stopped = run.now()
+        record.stopped = now = run.now()
         self._leave(record)
         if record.reported:
             record.outcome = with_late_end(record.outcome, outcome, record.partial)
             self._held.give_back(run.scheduler.calls[index], record)
-            run.log.add("call_stopped", record.stopped, index)
+            run.log.add("call_stopped", now, index)
             run.scheduler.stopped(index, failed=True)
             run.body_stopped()
             return
         if run.abort_cause is not None and outcome.status != "aborted":
             outcome = run.wording.after_abort(outcome, record.partial)
         record.outcome = outcome
-        record.settled = record.stopped
+        record.settled = now
         if record.lease is not None:
             self._held.give_back(run.scheduler.calls[index], record)
         if self._hooked:  # the settled event comes later: its after-hook sees it first
-            run.log.add("call_stopped", record.stopped, index)
+            run.log.add("call_stopped", now, index)
         run.scheduler.stopped(index, failed=outcome.status != "ok")
-        run.known(index, record.stopped)
+        run.known(index, now)
         run.pump()
 
     def report(self, index: int, outcome: Outcome) -> None:

@@ -68,7 +68,7 @@ class Executor(Run):
         if self._error is not None:
             raise self._error
         self._tell_the_rest()
-        return report_of(self, self._ended)
+        return report_of(self, self.ended)
 
     def _relay(self) -> Callable[[Event], None]:
         """What shows events of nested turns, which may run in other threads, to the observers."""
@@ -107,7 +107,7 @@ class Executor(Run):
             raise
 
     def _over(self) -> bool:
-        return bool(self._ended) and all(
+        return bool(self.ended) and all(
             self.records[index].graced for index in self.scheduler.lingering
         )
 
@@ -121,7 +121,7 @@ class Executor(Run):
 
     def _tell_the_rest(self) -> None:
         """Tell what no hook will see any more."""
-        if self._ended == "finish":
+        if self.ended == "finish":
             for index, record in enumerate(self.records):
                 if not record.told:
                     self.tell_settled(index)
@@ -140,7 +140,7 @@ class Executor(Run):
         """Tell how the run ended; its last event."""
         if not self.records:
             return
-        if self._ended == "pause":
+        if self.ended == "pause":
             self.log.add("run_paused", self.now(), data={"status": "paused"})
         else:
             broken = self._error is not None

@@ -27,17 +27,15 @@ class LiveTools:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._version = run.tools.version
+        self.version = run.tools.version  # of the tools that the calls were last looked at with
         self._doomed: dict[int, Outcome] = {}
 
     def look(self) -> None:
-        """Classify calls that have not started again, where the tools have changed."""
-        version = self._run.tools.version
-        if version != self._version:
-            self._version = version
-            for index, phase in enumerate(self._run.scheduler.phase):
-                if phase in {WAITING, PREPARING, READY, ACQUIRING}:
-                    self._look_at(index, phase)
+        """Classify calls that have not started again, since the tools have changed."""
+        self.version = self._run.tools.version
+        for index, phase in enumerate(self._run.scheduler.phase):
+            if phase in {WAITING, PREPARING, READY, ACQUIRING}:
+                self._look_at(index, phase)
 
     def gave_up(self, index: int) -> None:
         """A call gave up its place in the queues."""
@@ -63,9 +61,10 @@ class LiveTools:
         self._run.refuse(index, outcome, hooked=False)
         return True
 
-    def doomed(self, index: int) -> bool:
-        """Whether a call is to settle as soon as what is under way for it has ended."""
-        return index in self._doomed
+    @property
+    def any_doomed(self) -> bool:
+        """Whether some call is doomed: hardly ever, so it is asked before all else."""
+        return bool(self._doomed)
 
     def _look_at(self, index: int, phase: int) -> None:
         run = self._run
@@ -82,6 +81,8 @@ class LiveTools:
         elif fresh != call:
             self._doomed.pop(index, None)
             run.scheduler.changed(index, fresh)
+            if fresh.ask is None:
+                run.asking.forget(index)
         else:  # nothing to decide anew, but it was parsed for the tool that is there now
             self._doomed.pop(index, None)
             run.scheduler.calls[index] = fresh

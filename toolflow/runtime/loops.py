@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from time import monotonic
 
 import anyio
 import anyio.lowlevel
@@ -133,7 +134,9 @@ def loop_clock() -> Callable[[], float]:
             return trio.current_time  # type: ignore[no-any-return]
     import asyncio  # noqa: PLC0415  # only where a loop of it runs, so it is loaded anyway
 
-    return asyncio.get_running_loop().time
+    loop = asyncio.get_running_loop()
+    # The plain loop's clock is this one, with a function around it.
+    return monotonic if type(loop).time is asyncio.BaseEventLoop.time else loop.time
 
 
 def in_order() -> bool:

@@ -78,7 +78,7 @@ class Run:
         self.clock: Callable[[], float] = float
         self.interrupts = dict(options.asking)
         self._pumping = False
-        self._ended = ""
+        self.ended = ""  # how, once that is decided
         self._error: BaseException | None = None
         self.pending_error: BaseException | None = None
         self._tasks: TaskGroup
@@ -99,7 +99,7 @@ class Run:
 
     def abort(self, cause: str) -> None:
         """Stop now. The first cause counts."""
-        if self.abort_cause is not None or self._ended:
+        if self.abort_cause is not None or self.ended:
             return
         self.abort_cause = cause
         self.wording = replace(self.wording, abort=cause)
@@ -206,10 +206,14 @@ class Run:
             return
         self._pumping = True
         try:
-            self.live.look()
-            while decisions := self.scheduler.take():
-                for decision in decisions:
-                    self._carry_out(decision)
+            if self.tools.version != self.live.version:
+                self.live.look()
+            while self.scheduler.decided:
+                for decision in self.scheduler.take():
+                    if decision.kind == "start":
+                        self.workers.add(decision.call)
+                    else:
+                        self._carry_out(decision)
         except BaseException as error:  # noqa: BLE001  # told when the run has ended
             self._pumping = False
             if self._error is not None:
@@ -234,9 +238,7 @@ class Run:
 
     def _carry_out(self, decision: Decision) -> None:
         kind, index = decision.kind, decision.call
-        if kind == "start":
-            self.workers.add(index)
-        elif kind == "settle":
+        if kind == "settle":
             cause = self.scheduler.calls[decision.cause] if decision.cause >= 0 else None
             self.asking.forget(index)
             self.settle(index, self._settled(index, decision.status, cause))
@@ -270,8 +272,8 @@ class Run:
                 self.at(self.now() + moment, partial(self.execution.overdue, index))
 
     def _finish(self, kind: str) -> None:
-        if not self._ended:
-            self._ended = kind
+        if not self.ended:
+            self.ended = kind
             self.asking.stop()
             self.mail.ring()
 

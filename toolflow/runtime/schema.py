@@ -71,7 +71,8 @@ def build_schema(
             f"({brief(error)}). Use types that JSON can carry."
         ) from error
     schema.pop("title", None)
-    return schema, functools.partial(_parse, adapter.validate_python, tuple(fields))
+    # The adapter's own function goes through a dozen options at each call.
+    return schema, functools.partial(_parse, adapter.validator.validate_python, tuple(fields))
 
 
 def _field(parameter: Parameter, hint: Any, text: str | None) -> Any:

@@ -22,25 +22,26 @@ class Worker:
 
     Attributes:
         scope: What cancels the call that it has.
+        away: Whether it is away.
     """
 
-    __slots__ = ("_away", "_workers", "scope")
+    __slots__ = ("_workers", "away", "scope")
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
-        self._away = False
+        self.away = False
         self.scope = anyio.CancelScope(shield=True)
 
     def leave(self) -> None:
         """Its call waits for the first time: queued calls need other workers."""
-        if not self._away:
-            self._away = True
+        if not self.away:
+            self.away = True
             self._workers.left()
 
     def come_back(self) -> None:
         """Its call waits no more, and it will look at the queue again."""
-        if self._away:
-            self._away = False
+        if self.away:
+            self.away = False
             self._workers.came_back()
 
 
@@ -141,10 +142,13 @@ class Workers:
                     except BaseException as error:  # noqa: BLE001  # a bug of ours, told at the end
                         worker.come_back()
                         self._run.lost(index, error)
-                    worker.come_back()
+                    if worker.away:
+                        worker.come_back()
                     count += 1
                     if count % YIELD_EVERY == 0 and not scope.cancel_called:
                         await anyio.lowlevel.checkpoint()
+                if self._run.ended and not self._queue:
+                    return  # nothing more will come
                 if not scope.cancel_called and not self._closed:
                     event = anyio.Event()
                     self._idle.append(event)

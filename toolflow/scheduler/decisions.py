@@ -41,3 +41,8 @@ class Decision(NamedTuple):
     call: int = -1
     status: str = ""
     cause: int = -1
+
+
+def start(call: int) -> Decision:
+    """The decision to start a call: the one that is made for every call, made quickly."""
+    return tuple.__new__(Decision, ("start", call, "", -1))

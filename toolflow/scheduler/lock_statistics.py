@@ -81,11 +81,13 @@ class LockStatistics:
         keys: Every key in use, sorted.
         resources: Every resource in use, sorted.
         waits: Everybody who waits, in the order of asking.
+        at: The moment, by the store's clock; 0.0 without a clock.
     """
 
     keys: Mapping[str, QueueStatistics] = field(default_factory=dict)
     resources: Mapping[str, QueueStatistics] = field(default_factory=dict)
     waits: tuple[Wait, ...] = ()
+    at: float = 0.0
 
 
 def obstacles(ticket: Ticket) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ How the rules of spec 6 are kept:
 
 * A *cursor* walks through the turn in call order and prepares one call after the other, never
   more of them than there are permits for. It does not pass an exclusive call, or a call with
-  ``stop: after``, before that one is done, and it stands still at a stop point.
+  ``stop: after``, before that one is done, and it stands still at a stop point. It comes back to
+  a call that gave up its place and has to stop now, and goes on from there when it need not.
 * A prepared call starts when nothing before it in the plan is open, its question is answered, and
   a permit and the run's own share of resources are free; of several, the earliest goes first.
 * An exclusive call starts when every earlier call is done and no permit is out. A call that
@@ -22,6 +23,7 @@ from __future__ import annotations
 from toolflow.model.batch import CallPlan
 from toolflow.scheduler.decisions import (
     ACQUIRING,
+    AFTER,
     ASKING,
     DONE,
     HOOKING,
@@ -58,7 +60,7 @@ class Scheduler(Walk):
 
     def take(self) -> list[Decision]:
         """The decisions since the last call, in the order in which they are to be carried out."""
-        decisions, self._decisions = self._decisions, []
+        decisions, self.decided = self.decided, []
         return decisions
 
     @property
@@ -78,14 +80,16 @@ class Scheduler(Walk):
 
     @property
     def prepared_calls(self) -> frozenset[int]:
-        """Calls whose before-hook is done and that have not ended."""
-        return frozenset(self._open)
+        """Calls whose before-hook is done and that have no outcome."""
+        ended = {AFTER, HOOKING, DONE}
+        return frozenset(i for i in self._open - self._unseen if self.phase[i] not in ended)
 
     # ---- facts ----
 
     def begin(self) -> None:
         """The run begins."""
         self._skip_later()
+        self._decline_awaits()
         for call in self.calls:
             if call.ask is not None and self.phase[call.index] == WAITING:
                 self._ask_if_needed(call.index)
@@ -101,6 +105,7 @@ class Scheduler(Walk):
             call: The call as it is now, where the hook changed it.
             ask_again: Whether it needs a (new) answer now (spec 8.4).
         """
+        self._calm = False
         self._busy -= 1
         self.phase[index] = WAITING
         if call is not None:
@@ -118,6 +123,7 @@ class Scheduler(Walk):
             index: The call; it has not started.
             hooked: Whether its after-hook is to see it.
         """
+        self._calm = False
         phase = self.phase[index]
         if phase in {PREPARING, ACQUIRING}:
             self._busy -= 1
@@ -135,6 +141,7 @@ class Scheduler(Walk):
         """
         if index not in self._asked:
             return
+        self._calm = False
         self._asked.discard(index)
         if approved:
             self._approved.add(index)
@@ -155,10 +162,13 @@ class Scheduler(Walk):
         phase = self.phase[index]
         if phase not in {WAITING, PREPARING, READY, ACQUIRING}:
             return
+        self._calm = False
         self._replace(index, call)
         if index == self.stop_point:
             self.stop_point = -1  # the cursor looks at it again
-        if self._exclusive[index] and phase in {READY, ACQUIRING}:
+        if phase in {READY, ACQUIRING}:
+            self._note_stop_after(index)
+        if self._exclusive[index] and index in self._open:
             self._late.add(index)
             for other in range(index + 1, len(self.calls)):
                 if self.phase[other] == ACQUIRING:
@@ -180,6 +190,7 @@ class Scheduler(Walk):
 
     def gave_up(self, index: int) -> None:
         """A call gave up its place in the queues; it counts as not started."""
+        self._calm = False
         self._busy -= 1
         self._starts.give_back(index)
         self.phase[index] = WAITING
@@ -190,6 +201,7 @@ class Scheduler(Walk):
 
     def reported(self, index: int, *, failed: bool = True) -> None:
         """The outcome of a running call is known while its body goes on (spec 6.7)."""
+        self._calm = False
         self._busy -= 1
         self._lingering.add(index)
         self._known(index, failed=failed)
@@ -202,6 +214,8 @@ class Scheduler(Walk):
             index: The call.
             failed: Whether its outcome is anything but a success.
         """
+        if self._calm and not failed and self._plain[index] and self._pass_on(index):
+            return
         self._starts.give_back(index)
         self._free(index)
         if index in self._lingering:
@@ -220,6 +234,7 @@ class Scheduler(Walk):
         Not so where the call is not to run again, for the run was aborted or an earlier call with
         ``on_error: stop`` failed meanwhile.
         """
+        self._calm = False
         self._busy -= 1
         self._starts.give_back(index)
         self.phase[index] = WAITING
@@ -254,6 +269,7 @@ class Scheduler(Walk):
 
     def halt(self) -> None:
         """Stop at the next place: what runs finishes, nothing starts, then the run pauses."""
+        self._calm = False
         if not (self._halting or self._aborted or self._ended):
             self._halting = self._shut = True
             self._cancel(ACQUIRING)
@@ -264,6 +280,7 @@ class Scheduler(Walk):
         if self._aborted or self._ended:
             return
         self._aborted = self._shut = True
+        self._calm = False
         self._asked.clear()
         self._cancel(PREPARING, ACQUIRING, RUNNING, HOOKING)
         for index, phase in enumerate(self.phase):
@@ -273,6 +290,7 @@ class Scheduler(Walk):
 
     def fail(self) -> None:
         """The driver is broken: nothing starts, what runs finishes, nothing is made up."""
+        self._calm = False
         self._broken = self._shut = True
         self._cancel(PREPARING, ACQUIRING)
         self._step()

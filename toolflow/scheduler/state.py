@@ -59,7 +59,7 @@ class State:
         self._exclusive = [call.verdict.kind == "exclusive" for call in self.calls]
         self._waits = Waits(plan, self.calls)
         self._starts = StartQueue(self.calls, plan.limits)
-        self._decisions: list[Decision] = []
+        self.decided: list[Decision] = []  # what `take` gives
         self._low = 0  # every call before this one is done
         self._cursor = 0  # the next call to prepare
         self._holds: set[int] = set()  # calls with `stop: after` behind which nothing starts
@@ -75,10 +75,13 @@ class State:
         self._skip_after = len(self.calls)  # calls behind this one are skipped
         self._halting = self._aborted = self._broken = self._ended = False
         self._shut = False  # halting, aborted or broken: nothing starts
+        # As long as nothing but starts and stops of calls is told, plain calls have a short way.
+        self._calm = not (hooks or asking or prepared or self._approvals_first)
         self._plain = [self._is_plain(call) for call in self.calls]
         self._restore(settled or {}, frozenset(failed))
-        self._open.update(prepared)
+        self._open.update(index for index in prepared if self.phase[index] == WAITING)
         self._awaits = tuple(asking)  # calls that asked a person before, and have no answer yet
+        self._unseen = frozenset(self._awaits) - self._open  # those that no before-hook has seen
         for index in self._awaits:
             self._restore_asking(index)
 
@@ -112,8 +115,20 @@ class State:
         self._open.add(index)
         if self._exclusive[index]:
             self._late.add(index)
+        self._note_stop_after(index)
+
+    def _note_stop_after(self, index: int) -> None:
+        """Note whether nothing behind a call is to start before the run was resumed after it."""
         if self.calls[index].terms.stop == "after" and self._pausable:
             self._holds.add(index)
+        else:
+            self._holds.discard(index)
+
+    def _decline_awaits(self) -> None:
+        """A run that cannot pause waits for no answer: nobody could ever give it."""
+        for index in self._awaits:
+            if not self._pausable and self.phase[index] == ASKING:
+                self._settle(index, "declined")
 
     def _waits_for_person(self) -> bool:
         return any(self.phase[index] == ASKING for index in self._awaits)
@@ -241,7 +256,7 @@ class State:
             if (
                 other != index
                 and (mine or other in self._changed or other < split)
-                and (other < index or self.phase[other] not in {WAITING, PREPARING, READY})
+                and (other < index or self.phase[other] not in {WAITING, PREPARING, READY, ASKING})
                 and calls_meet(call, self.calls[other])
             ):
                 self._waits.add(index, other)
@@ -270,4 +285,4 @@ class State:
                 self._say("cancel", index)
 
     def _say(self, kind: DecisionKind, call: int = -1, status: str = "", cause: int = -1) -> None:
-        self._decisions.append(Decision(kind, call, status, cause))
+        self.decided.append(Decision(kind, call, status, cause))

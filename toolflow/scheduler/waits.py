@@ -41,6 +41,11 @@ class Waits:
         self._before.setdefault(vertex, set()).add(before)
         self._behind.setdefault(before, []).append(vertex)
 
+    @property
+    def any(self) -> bool:
+        """Whether anybody still waits."""
+        return bool(self._before)
+
     def blocked(self, vertex: int) -> bool:
         """Whether a vertex still waits for another."""
         return vertex in self._before

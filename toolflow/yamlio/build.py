@@ -23,6 +23,7 @@ MAX_PROBLEMS: Final = 100
 _NO_KEY: Final = object()  # the mapping waits for a key
 _BAD_KEY: Final = object()  # the value that comes belongs to a key that cannot be used
 _MERGE: Final = object()  # the value that comes belongs to `<<`
+_BINARY: Final = "tag:yaml.org,2002:binary"
 _MERGE_KEY: Final = "<<"
 
 
@@ -75,11 +76,13 @@ class Builder:
     Args:
         text: The text, free of characters that YAML does not allow.
         source: The document's name, for problems.
+        binary: Whether the tag ``!!binary`` is allowed.
     """
 
-    def __init__(self, text: str, source: str) -> None:
+    def __init__(self, text: str, source: str, *, binary: bool = False) -> None:
         self.text = text
         self.source = source
+        self.binary = binary
         self.problems: list[Problem] = []
         self.root = _Frame(mapping=False, at=0, anchor=None, before=0)
         self.stack = [self.root]
@@ -156,7 +159,10 @@ class Builder:
         value: Any = event.value
         frame = self.stack[-1]
         if event.tag is not None:
-            self._refuse_tag(event, at)
+            if self.binary and event.tag == _BINARY:
+                value = "".join(value.split())
+            else:
+                self._refuse_tag(event, at)
         elif event.implicit[0]:
             if value == _MERGE_KEY and frame.mapping and frame.key is _NO_KEY:
                 self._merge_key(frame, at)

@@ -27,6 +27,7 @@ def load(
     source: str = "<yaml>",
     error: type[DocumentError] = ConfigError,
     max_bytes: int = MAX_BYTES,
+    binary: bool = False,
 ) -> Document:
     """Read one YAML 1.2 or JSON document.
 
@@ -35,6 +36,8 @@ def load(
         source: The name that problems carry.
         error: The error to raise.
         max_bytes: The largest size, in bytes (in characters for text).
+        binary: Whether the tag ``!!binary`` is allowed, as logs of other programs have it; such a
+            value is read as its base64 text without blanks.
 
     Returns:
         The document: plain values and, on demand, the place of each.
@@ -57,7 +60,7 @@ def load(
                 raise error(found) from None
     if bad := _FORBIDDEN.search(plain):
         raise error(_forbidden(plain, bad, source))
-    builder = Builder(plain, source)
+    builder = Builder(plain, source, binary=binary)
     value, spot = builder.build()
     if builder.problems:
         raise error(sorted(builder.problems, key=lambda p: (p.line or 0, p.column or 0)))

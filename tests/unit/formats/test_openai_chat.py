@@ -144,7 +144,7 @@ def test_a_call_that_only_the_content_holds_is_told_and_not_run():
             ["choices is an empty list. Use a list with at least one choice."],
         ),
         (
-            {"choices": [{"delta": {}}]},
+            {"choices": [{"index": 0}]},
             [
                 (
                     "choices[0].message is absent or null."

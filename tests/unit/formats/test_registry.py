@@ -54,8 +54,16 @@ class WithDict:
         ({**ANTHROPIC, "tool_calls": None}, "anthropic"),
         ([{"role": "user", "content": "x"}, ANTHROPIC], "anthropic"),
         ({"role": "assistant", "content": [{"type": "thinking", "thinking": "x"}]}, "anthropic"),
+        (
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text"}]},
+            "openai-responses",
+        ),
         (CALLS, "calls"),
         ([CALLS, CALLS], "calls"),
+        ({"role": "model", "parts": [{"functionCall": {"name": "a"}}]}, "gemini"),
+        ({"role": "assistant", "content": [{"toolUse": {"name": "a"}}]}, "bedrock"),
+        ({"role": "assistant", "tool_plan": "I will", "tool_calls": []}, "cohere"),
+        ({"method": "tools/call", "params": {"name": "a"}}, "mcp"),
     ],
 )
 def test_the_format_is_detected(data, name):
@@ -73,9 +81,7 @@ def test_the_format_is_detected(data, name):
         ({}, "an empty object"),
         ({"a": 1, "b": 2}, "an object with the keys 'a', 'b'"),
         ([1, 2], "a list of 2"),
-        ({"role": "assistant", "content": [{"toolUse": {"name": "a"}}]}, "an object with the keys"),
-        ({"role": "model", "parts": [{"functionCall": {"name": "a"}}]}, "an object with the keys"),
-        ({"type": "message", "role": "assistant", "content": [{"type": "output_text"}]}, "keys"),
+        ({"role": "agent", "parts": [{"kind": "text", "text": "a"}]}, "an object with the keys"),
         ({"role": "assistant", "content": [{"type": "toolCall", "id": "a"}]}, "keys"),
         (object(), "a value of type object"),
     ],
@@ -96,7 +102,8 @@ def test_a_forced_format_is_used_and_a_wrong_one_refused():
     with pytest.raises(TurnError, match="calls is absent or null"):
         read_turn(CHAT, format="calls")
     with pytest.raises(
-        UsageError, match=r"^format is 'x\\n'\. Use one of anthropic, calls, openai-chat\.$"
+        UsageError,
+        match=r"^format is 'x\\n'\. Use one of anthropic, .*, openai-responses\.$",
     ):
         read_turn(CHAT, format="x\n")
 

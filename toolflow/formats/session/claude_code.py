@@ -9,17 +9,18 @@ was. What a line tells beside its message (``cwd``, ``requestId``, ``gitBranch``
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import inf
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolflow.formats.base import quoted
-from toolflow.formats.session.base import SessionFormat
-from toolflow.formats.session.grouping import Message, Result, parse_time
-from toolflow.formats.session.log import Log, Record
+from toolflow.formats.session.base import Reading, SessionFormat
+from toolflow.formats.session.grouping import Message
+from toolflow.formats.session.log import Log
 from toolflow.formats.session.outcomes import outcome_of
-from toolflow.formats.session.sources import MAIN, Sources
-from toolflow.model import Notice, RecordedTurn, Recording
+from toolflow.formats.session.pairing import LIMIT, WINDOW, Result
+from toolflow.formats.session.sources import Sources
+from toolflow.formats.session.times import parse_time
+from toolflow.model import Notice, RecordedTurn
 
 NAME = "claude-code"
 _MARKS = frozenset(
@@ -47,7 +48,6 @@ _NOT_EXTRA = frozenset(
         "toolUseResult",
     }
 )
-_SHOWN_FAULTS = 100
 _INTERRUPT = "[Request interrupted by user"
 
 
@@ -61,62 +61,86 @@ def _recognise(head: Sequence[Any]) -> bool:
     )
 
 
-def _read(log: Log) -> Recording:
-    reader = _Reader()
-    for record in log.records():
-        reader.take(record)
-    return reader.recording(log)
+def _read(log: Log, reading: Reading) -> Iterator[RecordedTurn]:
+    reader = _Reader(reading)
+    for number, line in reading.objects(log):
+        reader.take(number, line)
+        yield from reader.finished()
+    yield from reader.rest()
 
 
 class _Reader:
-    """Takes the lines of one log. Mutable; lives in one reading only."""
+    """Takes the lines of one log. Mutable; lives in one reading only.
 
-    def __init__(self) -> None:
+    A message is given out once `WINDOW` later ones of its source have come since its last line or
+    result, so that memory stays bounded. What comes for it later is told and left out.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
         self._sources = Sources()
-        self._messages: dict[tuple[str, str], Message] = {}
+        self._messages: dict[tuple[str, str], Message] = {}  # those that may still grow, in order
+        self._ended: set[int] = set()  # hashes of the names of the others
         self._holders: dict[tuple[str, str], Message] = {}
         self._latest: dict[str, Message] = {}
-        self._about: dict[str, Any] = {}
+        self._counts: dict[str, int] = {}  # messages so far, by source
         self._sessions: dict[str, None] = {}
-        self._notices: list[Notice] = []
-        self._lines = 0
-        self._broken = 0
+        self._given = 0
 
-    def take(self, record: Record) -> None:
+    def take(self, number: int, line: dict[str, Any]) -> None:
         """Take the next line."""
-        self._lines += 1
-        line = record.value
-        if record.fault is None and not isinstance(line, dict):
-            self._skip(record.number, "it is no JSON object")
-        elif record.fault is not None:
-            self._skip(record.number, record.fault)
-        else:
-            self._note(line)
-            source = self._sources.of(line)
-            message = line.get("message")
-            if not isinstance(message, dict):
-                return
-            if line.get("type") == "assistant":
-                self._take_assistant(record.number, line, message, source)
-            elif line.get("type") == "user":
-                self._take_user(record.number, line, message, source)
+        self._note(line)
+        source = self._sources.of(line)
+        message = line.get("message")
+        if not isinstance(message, dict):
+            return
+        if line.get("type") == "assistant":
+            self._take_assistant(number, line, message, source)
+        elif line.get("type") == "user":
+            self._take_user(number, line, message, source)
 
-    def _skip(self, number: int, fault: str) -> None:
-        self._broken += 1
-        if self._broken <= _SHOWN_FAULTS:
-            text = f"Line {number} was skipped: {fault}."
-            self._notices.append(Notice("broken_line", text, line=number))
+    def finished(self) -> Iterator[RecordedTurn]:
+        """The turns, in order, that have ended."""
+        while self._messages:
+            first = next(iter(self._messages.values()))
+            since = self._counts[first.source] - first.touched
+            if since < WINDOW and len(self._messages) <= LIMIT:
+                return
+            yield from self._give()
+
+    def rest(self) -> Iterator[RecordedTurn]:
+        """The turns that are left, at the end of the log."""
+        while self._messages:
+            yield from self._give()
+        sessions = list(self._sessions)
+        self._reading.note(
+            session="".join(sessions[:1]), sessions=sessions if sessions[1:] else None
+        )
+
+    def _give(self) -> Iterator[RecordedTurn]:
+        key = next(iter(self._messages))
+        message = self._messages.pop(key)
+        self._ended.add(hash(key))
+        if not message.has_calls:
+            return
+        for call_id in message.call_ids():
+            if self._holders.get((message.source, call_id)) is message:
+                del self._holders[message.source, call_id]
+        self._given += 1
+        turn, notices = message.recorded(f"turn-{self._given}")
+        self._reading.oddities += notices
+        yield turn
 
     def _note(self, line: Mapping[str, Any]) -> None:
         """Keep what the lines tell of the session: the first value of each."""
         session = line.get("sessionId", line.get("session_id"))
         if isinstance(session, str) and session not in self._sessions:
             self._sessions[session] = None
-        if len(self._about) < 3 and "cwd" in line:
+        if "cwd" in line:
             for key, name in (("cwd", "cwd"), ("version", "version"), ("gitBranch", "branch")):
                 value = line.get(key)
-                if isinstance(value, str) and value:
-                    self._about.setdefault(name, value)
+                if isinstance(value, str):
+                    self._reading.note(**{name: value})
 
     def _take_assistant(
         self, number: int, line: dict[str, Any], message: dict[str, Any], source: str
@@ -127,14 +151,21 @@ class _Reader:
             message_id = f"uuid {uuid}" if isinstance(uuid, str) else f"line {number}"
         time = line.get("timestamp")
         found = self._messages.get((source, message_id))
+        if found is None and hash((source, message_id)) in self._ended:
+            text = f"Line {number} belongs to a message that ended long before. It was left out."
+            self._reading.oddities.append(Notice("late_line", text, line=number))
+            return
         if found is None:
             extra = {key: value for key, value in line.items() if key not in _NOT_EXTRA}
             found = self._messages[source, message_id] = Message(source, number, time, extra)
+            self._reading.messages += 1
+            self._counts[source] = self._counts.get(source, 0) + 1
+        found.touched = self._counts[source]
         calls, left_out = found.add(message, uuid, parse_time(time))
         if left_out:
             noun = "block was" if left_out == 1 else "blocks were"
             text = f"Line {number} tells again what is known: {left_out} {noun} left out."
-            self._notices.append(Notice("repeated_line", text, line=number))
+            self._reading.oddities.append(Notice("repeated_line", text, line=number))
         self._latest[source] = found
         for block in calls:
             call_id = block.get("id")
@@ -165,41 +196,13 @@ class _Reader:
         holder = self._holders.get((source, call_id)) if isinstance(call_id, str) else None
         if holder is None:
             shown = quoted(call_id) if isinstance(call_id, str) else "no id"
-            text = f"The result for {shown} belongs to no call that stands before it in the log."
-            self._notices.append(Notice("result_without_call", text, line=number))
+            text = f"The result for {shown} belongs to no call that waits for it."
+            self._reading.oddities.append(Notice("result_without_call", text, line=number))
             return
         outcome = outcome_of(block, line.get("toolUseResult"))
         result = Result(outcome, number, parse_time(line.get("timestamp")))
+        holder.touched = self._counts[source]
         holder.results.setdefault(str(call_id), []).append(result)
-
-    def recording(self, log: Log) -> Recording:
-        """What was read."""
-        if self._broken > _SHOWN_FAULTS:
-            text = f"{self._broken - _SHOWN_FAULTS} more lines were skipped."
-            self._notices.append(Notice("broken_line", text))
-        turns: list[RecordedTurn] = []
-        for message in self._messages.values():
-            if message.has_calls:
-                turn, notices = message.recorded(f"turn-{len(turns) + 1}")
-                turns.append(turn)
-                self._notices += notices
-        self._notices.sort(key=lambda notice: notice.line or inf)
-        return Recording(tuple(turns), self._source(log, turns), notices=tuple(self._notices))
-
-    def _source(self, log: Log, turns: Sequence[RecordedTurn]) -> dict[str, Any]:
-        sessions = list(self._sessions)
-        sources = list(dict.fromkeys(turn.turn.source for turn in turns))
-        return {
-            "format": NAME,
-            "path": log.path.as_posix(),
-            **({"session": sessions[0]} if sessions else {}),
-            **({"sessions": sessions} if len(sessions) > 1 else {}),
-            **self._about,
-            **({"sources": sources} if sources not in ([], [MAIN]) else {}),
-            "lines": self._lines,
-            "broken_lines": self._broken,
-            "messages": len(self._messages),
-        }
 
 
 FORMAT = SessionFormat(

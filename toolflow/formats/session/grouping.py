@@ -1,37 +1,20 @@
 """Assistant messages that a log spreads over many lines, put together again (spec 3.2).
 
 A message is known by its source and its id, never by which lines stand together: results and the
-lines of other sources stand between its lines. A result belongs to the latest message of its
-source that holds a call of its id, since ids come back in later turns; it is paired only where
-exactly one call of that message has the id. Nothing is guessed: what cannot be paired is told.
+lines of other sources stand between its lines.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from toolflow.formats.anthropic import read_message
-from toolflow.formats.base import Flaw, quoted
-from toolflow.model import Notice, Outcome, RecordedTurn, Times, Turn, call_names
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """A result as it stands in the log.
-
-    Attributes:
-        outcome: What it tells.
-        line: The number of its line.
-        time: The time of its line, or ``None``.
-    """
-
-    outcome: Outcome
-    line: int
-    time: datetime | None
+from toolflow.formats.base import Flaw
+from toolflow.formats.session.pairing import Pending, Result, named
+from toolflow.model import Notice, RecordedTurn
 
 
 @dataclass(slots=True)
@@ -50,6 +33,7 @@ class Message:
         lines: The blocks of each of its lines, by the line's uuid.
         told: The first block of each call by its id, and of thinking by its signature.
         interrupted: The number of the line that tells of an interrupt after it, or ``None``.
+        touched: How many messages its source had when its latest line or result came.
     """
 
     source: str
@@ -63,6 +47,7 @@ class Message:
     lines: dict[str, list[Any]] = field(default_factory=dict)
     told: dict[str, Any] = field(default_factory=dict)
     interrupted: int | None = None
+    touched: int = 0
 
     def add(
         self, message: Mapping[str, Any], uuid: Any, time: datetime | None
@@ -106,58 +91,28 @@ class Message:
         """Whether it holds any call."""
         return bool(self.call_times)
 
+    def call_ids(self) -> list[str]:
+        """The ids of its calls, as far as they have some."""
+        ids = [block.get("id") for block in self.blocks if _is_call(block)]
+        return [call_id for call_id in ids if isinstance(call_id, str)]
+
     def recorded(self, name: str) -> tuple[RecordedTurn, list[Notice]]:
         """The finished turn, and the notices about its results."""
         flaws: list[Flaw] = []
         whole = {**self.fields, "role": "assistant", "content": self.blocks}
         read = read_message(whole, (), flaws)
         odd = [Notice("unreadable", f.message, line=self.line, turn=name) for f in flaws]
-        kept = replace(read, id=name, source=self.source, extra={**read.extra, **self.extra})
-        turn = replace(kept, notices=tuple(replace(n, turn=name) for n in read.notices))
-        outcomes, times, notices = self._paired(turn)
-        began = self.began if parse_time(self.began) else None
-        recorded = RecordedTurn(turn, tuple(outcomes), tuple(times), started_at=began)
+        kept = replace(read, source=self.source, extra={**read.extra, **self.extra})
+        pending = Pending(
+            named(kept, name),
+            self.line,
+            self.began,
+            self.call_times,
+            self.results,
+            self.interrupted,
+        )
+        recorded, notices = pending.recorded()
         return recorded, odd + notices
-
-    def _paired(self, turn: Turn) -> tuple[list[Outcome | None], list[Times], list[Notice]]:
-        outcomes: list[Outcome | None] = []
-        times: list[Times] = []
-        notices = list(self._unpaired(turn))
-        zero = parse_time(self.began)
-        for call, name in zip(turn.calls, call_names(turn.calls), strict=True):
-            own = self.results.get(call.id, []) if name == call.id else []
-            if not own:
-                notices.append(self._no_result(turn, name))
-            result = own[0] if own else None
-            outcomes.append(result.outcome if result else None)
-            started = _seconds(zero, self.call_times[call.index])
-            settled = _seconds(zero, result.time) if result else None
-            if started is not None and settled is not None and settled < started:
-                settled = started  # the clock was set back in between
-            times.append(Times(started=started, settled=settled))
-        return outcomes, times, notices
-
-    def _no_result(self, turn: Turn, name: str) -> Notice:
-        text = f"Call {quoted(name)} has no result in the log"
-        if self.interrupted is not None:
-            text += f"; the user interrupted the turn (line {self.interrupted})"
-        return Notice("no_result", text + ".", line=self.line, turn=turn.id, call=name)
-
-    def _unpaired(self, turn: Turn) -> Iterator[Notice]:
-        """Results that cannot be given to one call, or that came more than once."""
-        holders = Counter(call.id for call in turn.calls)
-        for call_id, results in self.results.items():
-            shown = quoted(call_id)
-            if holders[call_id] > 1:
-                count = holders[call_id]
-                text = f"{count} calls have the id {shown}. Its results are given to none of them."
-                yield Notice("doubled_id", text, line=results[0].line, turn=turn.id)
-                continue
-            for result in results[1:]:
-                same = result.outcome == results[0].outcome
-                what = "the same result again" if same else "another result"
-                text = f"Call {shown} has {what}. The first one counts."
-                yield Notice("doubled_result", text, line=result.line, turn=turn.id, call=call_id)
 
 
 def _blocks(content: Any) -> list[Any]:
@@ -180,20 +135,3 @@ def _own_key(block: dict[str, Any]) -> str | None:
 
 def _is_call(block: Any) -> bool:
     return isinstance(block, dict) and block.get("type") == "tool_use"
-
-
-def parse_time(text: Any) -> datetime | None:
-    """The time that ISO 8601 text tells; without a zone it is UTC. ``None`` for anything else."""
-    if not isinstance(text, str):
-        return None
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-def _seconds(zero: datetime | None, time: datetime | None) -> float | None:
-    if zero is None or time is None:
-        return None
-    return max(0.0, round((time - zero).total_seconds(), 6))

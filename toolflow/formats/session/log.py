@@ -1,24 +1,28 @@
 """A session log as a file: records one by one, and what could not be read (spec 3.2, 16).
 
 Lines are read one at a time, so that memory grows with what a reader keeps and not with the file.
-A file that begins with ``[`` is one JSON document; its items are its records.
+A file that begins with ``[`` is one JSON document; its items are its records. A file whose first
+line is only the beginning of a JSON object is one JSON document, and so is a YAML file: it is its
+only record.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
 
-from toolflow.errors import Problem, TurnError
+from toolflow import yamlio
+from toolflow.errors import DocumentError, Problem, TurnError
 from toolflow.formats.base import printable
 
 MAX_LINE = 64 * 1024 * 1024
 MAX_DOCUMENT = 256 * 1024 * 1024
 _HEAD = 32
+_STEP = 1024 * 1024  # bytes between two words of progress
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -43,15 +47,23 @@ class Log:
 
     Attributes:
         path: Where it is.
-        is_list: Whether it begins like one JSON list; else it is JSON lines.
+        shape: What it begins like: JSON ``lines``, one JSON ``list``, one JSON ``object`` over
+            several lines, or ``yaml``.
+        progress: Called now and then while records are read, with how many bytes of the file were
+            read so far; or ``None``.
     """
 
     path: Path
-    is_list: bool
+    shape: Literal["lines", "list", "object", "yaml"]
+    progress: Callable[[int], object] | None = field(default=None, compare=False)
 
     @classmethod
-    def open(cls, path: str | Path) -> Log:
+    def open(cls, path: str | Path, *, progress: Callable[[int], object] | None = None) -> Log:
         """Look at a file.
+
+        Args:
+            path: The file.
+            progress: See the attribute.
 
         Raises:
             TurnError: If it cannot be read.
@@ -61,11 +73,17 @@ class Log:
             start = file.read(4096)
         if start.startswith(_UTF16):
             raise TurnError(_problem(place, "The file is UTF-16. Save it as UTF-8."))
-        return cls(place, start.removeprefix(_BOM).lstrip()[:1] == b"[")
+        first = start.removeprefix(_BOM).lstrip()
+        if first[:1] == b"[":
+            return cls(place, "list", progress)
+        if first[:1] == b"{":
+            return cls(place, "object" if _is_beginning(first) else "lines", progress)
+        return cls(place, "yaml" if place.suffix in {".yaml", ".yml"} else "lines", progress)
 
     def head(self) -> tuple[Any, ...]:
         """The first records that can be read: enough to tell the format."""
-        return tuple(r.value for r in islice(self.records(), _HEAD) if r.fault is None)
+        quiet = replace(self, progress=None)
+        return tuple(r.value for r in islice(quiet.records(), _HEAD) if r.fault is None)
 
     def records(self) -> Iterator[Record]:
         """Every record in order, also those that cannot be read. Blank lines are left out.
@@ -74,20 +92,39 @@ class Log:
             TurnError: If the file cannot be read, or is a JSON list with a mistake.
         """
         with _told(self.path), self.path.open("rb") as file:
-            yield from self._items(file) if self.is_list else _lines(file)
+            if self.shape == "lines":
+                yield from _lines(file, self.progress)
+            else:
+                yield from self._document(file)
 
-    def _items(self, file: BinaryIO) -> Iterator[Record]:
+    def _document(self, file: BinaryIO) -> Iterator[Record]:
         text = file.read(MAX_DOCUMENT + 1)
         if len(text) > MAX_DOCUMENT:
-            raise TurnError(_problem(self.path, "The list is larger than 256 MiB. Use JSON lines."))
+            message = "The document is larger than 256 MiB. Use JSON lines."
+            raise TurnError(_problem(self.path, message))
+        if self.shape == "yaml":
+            yield self._yaml(text)
+            return
         record = _parsed(1, text.removeprefix(_BOM))
-        if record.fault is None:
+        if record.fault is not None:
+            yield from self._lines_after_all(file, record.fault)
+        elif self.shape == "list":
             for number, item in enumerate(record.value, 1):
                 yield Record(number, item)
-            return
-        file.seek(0)  # lines, of which the first is a list, or a torn one that looks like it
+        else:
+            yield record
+
+    def _yaml(self, text: bytes) -> Record:
+        try:
+            return Record(1, yamlio.load(text, source=printable(self.path), binary=True).value)
+        except DocumentError as error:
+            raise TurnError(error.problems) from None
+
+    def _lines_after_all(self, file: BinaryIO, fault: str) -> Iterator[Record]:
+        """Lines, of which the first is a list or an object, or a torn one that looks like it."""
+        file.seek(0)
         if not any(isinstance(line.value, dict) for line in _lines(file)):
-            raise TurnError(_problem(self.path, f"The list cannot be read: {record.fault}."))
+            raise TurnError(_problem(self.path, f"The {self.shape} cannot be read: {fault}."))
         file.seek(0)
         yield from _lines(file)
 
@@ -109,14 +146,26 @@ class _told:  # noqa: N801  # reads as a word: `with _told(path)`
             raise TurnError(_problem(self.path, "The path cannot be used.")) from error
 
 
+def _is_beginning(text: bytes) -> bool:
+    """Whether the first line is only the beginning of a JSON object."""
+    line, end, rest = text.partition(b"\n")
+    if not end or not rest.strip():
+        return False  # one line, or one that is longer than what was looked at
+    return _parsed(1, line.rstrip()).fault is not None
+
+
 def _problem(path: Path, message: str) -> Problem:
     return Problem(message, printable(path))
 
 
-def _lines(file: BinaryIO) -> Iterator[Record]:
-    number = 0
+def _lines(file: BinaryIO, progress: Callable[[int], object] | None = None) -> Iterator[Record]:
+    number = read = told = 0
     while line := file.readline(MAX_LINE):
         number += 1
+        read += len(line)
+        if progress is not None and read - told >= _STEP:
+            told = read
+            progress(read)
         if len(line) == MAX_LINE and not line.endswith(b"\n"):
             while (more := file.readline(MAX_LINE)) and not more.endswith(b"\n"):
                 pass

@@ -14,7 +14,7 @@ from toolflow.scheduler import Scheduler
 
 # What never changes, or follows from the other fields, is left out of the key.
 _LEFT_OUT = frozenset({
-    "plan", "possible", "store", "scheduler", "_starts", "_waits", "_decisions",
+    "plan", "possible", "store", "scheduler", "_starts", "_waits", "decided",
     "calls", "_calls", "_heap", "_behind", "_count", "_pool",
     "_hooks", "_approver", "_pausable", "_approvals_first", "_stops",
 })  # fmt: skip

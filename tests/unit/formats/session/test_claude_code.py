@@ -235,7 +235,7 @@ def test_very_many_broken_lines_are_told_in_short(folder):
     assert recording.source["broken_lines"] == 500
     broken = [notice for notice in recording.notices if notice.code == "broken_line"]
     assert len(broken) == 101
-    assert broken[-1].message == "400 more lines were skipped."
+    assert broken[-1].message == "400 more notices of this kind are not shown."
 
 
 def test_times_are_seconds_since_the_first_line_of_the_turn(folder):
@@ -512,7 +512,7 @@ def test_corrupt_input_is_a_problem_of_its_call(folder):
 
 
 def test_a_log_of_no_known_format_is_refused_and_says_what_was_looked_for(folder):
-    for lines in ([], ["{}"], [{"type": "response_item", "payload": {}, "sessionId": 1}], ["x"]):
+    for lines in ([], ["{}"], [{"type": "entry", "payload": {}, "sessionId": 1}], ["x"]):
         with pytest.raises(TurnError) as caught:
             folder.read(lines)
         (problem,) = caught.value.problems
@@ -524,8 +524,8 @@ def test_a_forced_format_is_used_and_an_unknown_one_refused(folder):
     folder.path.write_text(json.dumps({"type": "x"}), encoding="utf-8")
 
     assert read_session(folder.path, format="claude-code").turns == ()
-    with pytest.raises(UsageError, match=r"format is 'codex'\. Use one of claude-code"):
-        read_session(folder.path, format="codex")
+    with pytest.raises(UsageError, match=r"format is 'diary'\. Use one of .*claude-code"):
+        read_session(folder.path, format="diary")
 
 
 def test_reading_twice_gives_equal_recordings(folder):

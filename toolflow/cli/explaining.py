@@ -1,0 +1,148 @@
+"""``toolflow explain``: why a call is what it is, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from toolflow.cli.console import Output, say, say_data
+from toolflow.cli.inputs import chosen, look_at, plan_of, policy_of, turns_of
+from toolflow.compiler import Plan
+from toolflow.errors import UsageError
+from toolflow.policy.explain import Explanation, TriedRule, Value, explain
+
+_SHOWN = 200
+
+
+def explain_(
+    turn: str = typer.Argument(..., metavar="TURN", help="A file with turns."),
+    call: str | None = typer.Argument(None, metavar="[CALL]", help="A call; all by default."),
+    policy: str | None = typer.Option(None, "--policy", "-p", help="The policy."),
+    which: str | None = typer.Option(None, "--turn", help="A turn's id or number."),
+    form: str | None = typer.Option(None, "--format", help="The wire or log format."),
+    cwd: str | None = typer.Option(None, "--cwd", help="Where relative paths start."),
+    output: Output = typer.Option("text", "--output", "-o", help="text, json or yaml."),
+) -> int:
+    """Say why calls are decided as they are: rule, line, each expression with its value, keys."""
+    rules = policy_of(policy)
+    found = []
+    for recorded in chosen(turns_of(look_at(turn, forced=form), form), which):
+        plan = plan_of(recorded.turn, rules, cwd)
+        found += [
+            (recorded.turn.id, plan, explained)
+            for explained in explain(rules, recorded.turn, cwd=cwd)
+            if call is None or call == explained.call.name
+        ]
+    if not found:
+        raise UsageError(f"{turn}: there is no call {call!r} in it. Name one of its calls.")
+    if output != "text":
+        say_data([_data(*each) for each in found], output)
+        return 0
+    for number, (turn_id, plan, explained) in enumerate(found):
+        if number:
+            say()
+        for line in _lines(rules.source, turn_id, plan, explained):
+            say(line)
+    return 0
+
+
+def _lines(source: str, turn_id: str, plan: Plan, explained: Explanation) -> Iterator[str]:
+    call = explained.call
+    yield f"{turn_id} {call.name}: {call.label}"
+    yield f"  {call.verdict.kind}: {call.verdict.reason}"
+    for tried in explained.rules:
+        yield f"  {_place(source, tried)} {tried.match}"
+        for value in tried.values:
+            yield f"    {value.field}: {value.text}"
+            if not isinstance(value.value, bool) or value.text not in {"true", "false"}:
+                yield f"      {_outcome(value)}"
+    if not explained.rules and call.verdict.kind != "settled":
+        yield "  no rule is about its tool"
+    for name, keys in (("reads", call.reads), ("writes", call.writes)):
+        yield f"  {name}: {'not declared' if keys is None else ', '.join(keys) or 'no keys'}"
+    for line in _terms(explained):
+        yield f"  {line}"
+    for other, causes in _meets(plan, call.name):
+        yield f"  {other}: {'; '.join(causes)}"
+
+
+def _place(source: str, tried: TriedRule) -> str:
+    where = "" if tried.line is None else f" ({source}:{tried.line})"
+    return f"rule {tried.number}{where}"
+
+
+def _outcome(value: Value) -> str:
+    if value.error is not None:
+        return f"({value.error})"
+    shown = repr(value.value)
+    return f"= {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}"
+
+
+def _terms(explained: Explanation) -> Iterator[str]:
+    call = explained.call
+    if call.ask is not None:
+        yield f"asks: {call.ask}"
+    if call.terms.timeout is not None:
+        yield f"timeout: {call.terms.timeout:g} s"
+    if call.terms.uses:
+        yield "uses: " + ", ".join(f"{name} {units}" for name, units in call.terms.uses.items())
+    if call.terms.hold != "call":
+        yield f"hold: {call.terms.hold}"
+    if call.terms.on_error == "stop":
+        yield "on_error: stop"
+
+
+def _meets(plan: Plan, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The calls that this one waits for or that wait for it because of keys, and why."""
+    for other in plan.calls:
+        if other.name == name:
+            continue
+        for before, after in ((name, other.name), (other.name, name)):
+            causes = [
+                cause
+                for edge in plan.why(before, after)
+                if edge.kind == "key"
+                for cause in edge.causes
+            ]
+            if causes:
+                where = "before" if after == name else "after"
+                yield f"meets {other.name}, which runs {where} it", tuple(dict.fromkeys(causes))
+
+
+def _data(turn_id: str, plan: Plan, explained: Explanation) -> dict[str, Any]:
+    call = explained.call
+    return {
+        "turn": turn_id,
+        "call": call.name,
+        "tool": call.tool,
+        "verdict": call.verdict.kind,
+        "reason": call.verdict.reason,
+        "rules": [
+            {
+                "rule": tried.number,
+                "line": tried.line,
+                "match": tried.match,
+                "values": [_value_data(value) for value in tried.values],
+            }
+            for tried in explained.rules
+        ],
+        "reads": None if call.reads is None else list(call.reads),
+        "writes": None if call.writes is None else list(call.writes),
+        "meets": [
+            {"call": said.split()[1].rstrip(","), "causes": list(causes)}
+            for said, causes in _meets(plan, call.name)
+        ],
+    }
+
+
+def _value_data(value: Value) -> dict[str, Any]:
+    shown = value.value
+    plain = isinstance(shown, str | bool | int | float | list | dict | None)
+    return {
+        "field": value.field,
+        "text": value.text,
+        "value": shown if plain else repr(shown),
+        "error": value.error,
+    }

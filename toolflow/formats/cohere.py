@@ -1,0 +1,206 @@
+"""Cohere v2 chat: ``tool_calls`` with a ``tool_plan``, one ``tool`` message a result.
+
+Source: the published v2 reference. Read are a message, a whole response, a list of messages, and
+the events of a stream. A message without any of Cohere's own marks (``tool_plan``, thinking as
+text, documents in results) looks like Chat Completions and is detected as that; both read the same
+calls.
+
+For tools without parameters the provider sometimes gives the argument text ``null``; that it means
+none is told in a notice. In other formats it is no object and a problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from toolflow.formats import cohere_stream
+from toolflow.formats.arguments import NONE, parse
+from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw
+from toolflow.formats.cohere_writer import ID_RULE, LAYOUT, write
+from toolflow.formats.history import Marks, read_messages
+from toolflow.formats.plain import plain, plain_fields
+from toolflow.formats.results import told
+from toolflow.model import Call, Notice, Outcome, Turn
+from toolflow.model.turn import EMPTY
+
+NAME = "cohere"
+_ENDINGS = frozenset({"COMPLETE", "STOP_SEQUENCE", "MAX_TOKENS", "TOOL_CALL", "ERROR", "TIMEOUT"})
+_BLOCK_FIELDS = frozenset({"id", "type", "function"})
+_FUNCTION_FIELDS = frozenset({"name", "arguments"})
+_EMPTY_CALL = Call(0, "", "")
+_EMPTY_TURN = Turn("", (), NAME)
+_USE = "Use a message or a response: an object."
+
+
+def _recognise(data: Any) -> bool:
+    items = map(plain, data) if isinstance(data, list) else (data,)
+    return any(_is_cohere(item) for item in items)
+
+
+def _is_cohere(data: Any) -> bool:
+    if not isinstance(data, dict) or "choices" in data or "parts" in data:
+        return False
+    if isinstance(data.get("message"), dict):
+        ended = data.get("finish_reason")
+        return isinstance(ended, str) and ended in _ENDINGS
+    role = data.get("role")
+    if role == "tool":
+        return any(_type(part) == "document" for part in _parts(data))
+    if role != "assistant":
+        return False
+    if isinstance(data.get("tool_plan"), str):
+        return True
+    thinking = [part for part in _parts(data) if _type(part) == "thinking"]
+    calls = isinstance(data.get("tool_calls"), list | tuple)
+    return calls and any(isinstance(part.get("thinking"), str) for part in thinking)
+
+
+def _parts(message: dict[str, Any]) -> list[Any]:
+    content = message.get("content")
+    return [plain(part) for part in content] if isinstance(content, list | tuple) else []
+
+
+def _type(part: Any) -> str:
+    return _text(part.get("type")) if isinstance(part, dict) else ""
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _read(data: Any) -> list[Turn]:
+    return read_messages(data, _read_one, _marks_of, use=_USE, one_message=False)
+
+
+def _marks_of(item: dict[str, Any]) -> Marks | None:
+    if _is_models(item):
+        return None
+    return [_text(item.get("tool_call_id"))] if item.get("role") == "tool" else [None]
+
+
+def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:
+    for index, raw in enumerate(items):
+        item, flaws = plain(raw), list[Flaw]()
+        if not isinstance(item, dict):
+            flaws.append(flaw((index,), item, _USE))
+        elif _is_models(item):
+            turn = _read_one(item, (index,), flaws)
+            if not flaws:
+                yield turn
+        elif item.get("role") == "tool":
+            yield Answer(_text(item.get("tool_call_id")), _outcome(item), index)
+        if flaws:
+            raise Misfit(flaws)
+
+
+def _is_models(item: dict[str, Any]) -> bool:
+    return item.get("role") == "assistant" or "message" in item
+
+
+def _outcome(message: dict[str, Any]) -> Outcome:
+    """What a result tells. That a call failed is only in its words, which are not interpreted."""
+    content = plain(message.get("content"))
+    if not isinstance(content, list):
+        return told("" if content is None else content)
+    parts = _parts(message)
+    texts = [part.get("text") for part in parts if _type(part) == "text"]
+    if len(texts) == len(parts) and all(isinstance(text, str) for text in texts):
+        return told("\n".join(map(_text, texts)))
+    documents = [plain(part.get("document")) for part in parts if _type(part) == "document"]
+    if len(parts) == len(documents) == 1 and isinstance(documents[0], dict):
+        return told(documents[0].get("data", parts))
+    return told(parts)
+
+
+def _read_one(data: Any, path: Path, flaws: list[Flaw]) -> Turn:
+    """A turn of one message or one whole response; what cannot be read is put to the flaws."""
+    data = plain(data)
+    if not isinstance(data, dict):
+        flaws.append(flaw(path, data, _USE))
+        return _EMPTY_TURN
+    if "message" not in data:
+        return _read_message(data, path, flaws)
+    message = plain(data["message"])
+    if not isinstance(message, dict):
+        flaws.append(flaw((*path, "message"), message, "Use an object with role and tool_calls."))
+        return _EMPTY_TURN
+    turn = _read_message(message, (*path, "message"), flaws)
+    message_id = data.get("id")
+    return replace(
+        turn,
+        message_id=message_id if isinstance(message_id, str) else None,
+        notices=(*turn.notices, *_ending(data.get("finish_reason"), turn.calls)),
+        extra={key: value for key, value in data.items() if key != "message"},
+    )
+
+
+def _ending(ended: Any, calls: tuple[Call, ...]) -> Iterator[Notice]:
+    if ended == "TOOL_CALL" and not calls:
+        text = "The message ended with 'TOOL_CALL', but holds no calls. There is nothing to run."
+        yield Notice("no_calls", text)
+    if ended == "MAX_TOKENS" and calls:
+        text = "The message was cut off at its token limit. Its last call may lack arguments."
+        yield Notice("cut_off", text)
+
+
+def _read_message(data: dict[str, Any], path: Path, flaws: list[Flaw]) -> Turn:
+    if data.get("role", "assistant") != "assistant":
+        flaws.append(flaw((*path, "role"), data.get("role"), "Use a message of the assistant."))
+        return _EMPTY_TURN
+    whole = plain_fields(data, "tool_calls", "content")
+    blocks = whole.get("tool_calls")
+    if blocks is None:
+        blocks = []
+    if not isinstance(blocks, list):
+        flaws.append(flaw((*path, "tool_calls"), blocks, "Use a list of calls."))
+        blocks = []
+    place: Path = (*path, "tool_calls")
+    calls = [_call(index, block, (*place, index), flaws) for index, block in enumerate(blocks)]
+    nulls = [_null_notice(c) for c, block in zip(calls, blocks, strict=True) if _is_null(block)]
+    message = whole if "role" in whole else {"role": "assistant", **whole}
+    return Turn("", tuple(calls), NAME, message, notices=tuple(nulls))
+
+
+def _call(index: int, block: Any, path: Path, flaws: list[Flaw]) -> Call:
+    body = plain(block.get("function")) if isinstance(block, dict) else None
+    if not isinstance(block, dict) or not isinstance(body, dict):
+        flaws.append(flaw(path, block, "Use an object with id, type and function."))
+        return _EMPTY_CALL
+    for value, name in ((block.get("id"), "id"), (body.get("name"), "name")):
+        if value is not None and not isinstance(value, str):
+            place = (*path, name) if name == "id" else (*path, "function", name)
+            flaws.append(flaw(place, value, "Use text."))
+    arguments = NONE if _is_null(block) else parse(body.get("arguments"))
+    extra = {key: value for key, value in block.items() if key not in _BLOCK_FIELDS}
+    more = {key: value for key, value in body.items() if key not in _FUNCTION_FIELDS}
+    if more:
+        extra["function"] = more
+    call_id, tool = _text(block.get("id")), _text(body.get("name"))
+    return Call(index, call_id, tool, *arguments, extra or EMPTY)
+
+
+def _is_null(block: Any) -> bool:
+    body = plain(block.get("function")) if isinstance(block, dict) else None
+    return isinstance(body, dict) and _text(body.get("arguments")).strip() == "null"
+
+
+def _null_notice(call: Call) -> Notice:
+    text = "The arguments are 'null', which this provider writes for none. They are read as {}."
+    return Notice("null_arguments", text, call=call.id)
+
+
+FORMAT = Format(
+    name=NAME,
+    about="a message with tool_plan, or a response with message and a finish_reason in capitals",
+    recognise=_recognise,
+    read=_read,
+    write=write,
+    id_rule=ID_RULE,
+    is_chunk=cohere_stream.is_chunk,
+    join=cohere_stream.join,
+    split=cohere_stream.split,
+    steps=_steps,
+    layout=LAYOUT,
+)
