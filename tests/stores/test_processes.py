@@ -169,7 +169,7 @@ def test_c129_a_circle_of_two_across_processes_fails_its_closer_only(store, star
     assert one.takes("a", "x") == "runs"
     assert two.takes("b", "y") == "runs"
     assert one.takes("a/1", "y", inside=("a",)) == "waits"
-    what, name, error, message = two.do("take", "b/1", ["x"], ["b"])
+    what, name, error, message, _ = two.do("take", "b/1", ["x"], ["b"])
     assert (what, name, error) == ("fails", "b/1", "LockCycleError")
     assert "key 'x'" in message
     assert str(one.pid) in message

@@ -3,7 +3,8 @@
 It reads one JSON list a line, and tells what comes of it, one JSON list a line. What it does at
 once is told before it reads on.
 
-    ["take", name, keys, inside]   ["runs", name, fence] ["waits", name] ["fails", name, class]
+    ["take", name, keys, inside]   ["waits", name], then ["runs", name, fence, at what time]
+                                   or ["fails", name, class, message, after how many seconds]
     ["end", name]                  ["ended", name]
     ["cancel", name]               ["cancelled", name]
     ["add", file, times]           ["added"]: adds 1 to the number in a file, so many times
@@ -42,15 +43,16 @@ def tell(*what: Any) -> None:
 
 async def take(name: str, keys: list[str], inside: list[str]) -> None:
     request = LockRequest(name, writes=tuple(keys), ancestors=tuple(inside))
+    begin = time.monotonic()
     try:
         lease = await store.acquire(request, on_wait=lambda _: tell("waits", name))
     except asyncio.CancelledError:
         tell("cancelled", name)
     except RunError as error:
-        tell("fails", name, type(error).__name__, str(error))
+        tell("fails", name, type(error).__name__, str(error), time.monotonic() - begin)
     else:
         leases[name] = lease
-        tell("runs", name, lease.fence)
+        tell("runs", name, lease.fence, time.monotonic())
 
 
 def add_one(path: Path) -> None:

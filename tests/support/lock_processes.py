@@ -28,6 +28,7 @@ class Child:
             bufsize=0,
         )
         self._rest = b""
+        self.at = 0.0  # when a call got its keys last, by the clock of all processes
         assert self.hears() == ["ready"]
 
     @property
@@ -63,7 +64,7 @@ class Child:
 
     def runs(self, name: str) -> int:
         """Wait until a call has its keys; gives the lease's number."""
-        what, who, fence = self.hears()
+        what, who, fence, self.at = self.hears()
         assert (what, who) == ("runs", name)
         return fence
 

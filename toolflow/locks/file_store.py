@@ -2,7 +2,7 @@
 
 Every process keeps the lock table of all of them in memory, and they agree on the order of what is
 asked for and given back by writing it to one log in an SQLite file (state-machine replication, ADR
-0007). So everything that the lock table decides is decided as in one process. Whoever writes a line
+0008). So everything that the lock table decides is decided as in one process. Whoever writes a line
 sees in its own table which tickets of others were granted by it, and wakes their processes.
 
 The mutex is held for the length of one transaction (and while other processes are in one), never

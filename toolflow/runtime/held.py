@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from toolflow.errors import LockCycleError, LockLostError, UsageError
+from toolflow.errors import LockCycleError, LockLostError, LockStoreError, UsageError
 from toolflow.locks.protocol import Lease, LockRequest
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome, Status
@@ -62,7 +62,7 @@ class Held:
                 run.pump()  # the tools may have changed while it waited
         except anyio.get_cancelled_exc_class():
             run.live.gave_up(call.index)
-        except (LockCycleError, LockLostError, UsageError) as error:
+        except (LockCycleError, LockLostError, LockStoreError, UsageError) as error:
             status = _REFUSED.get(type(error), "failed")
             run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)
         else:

@@ -17,6 +17,7 @@ import pytest
 from lock_processes import Child
 from lock_stores import Calls, holders, writes
 
+import toolflow
 from toolflow.errors import LockLostError, LockStoreError, RunError
 from toolflow.locks import FileStore, LockRequest
 from toolflow.locks.database import Database
@@ -264,6 +265,24 @@ def test_the_file_is_for_its_owner_only(store, path):
     folder = path.with_name("locks.db-live")
     assert folder.stat().st_mode & 0o777 == 0o700
     assert all(pipe.stat().st_mode & 0o777 == 0o600 for pipe in folder.iterdir())
+
+
+async def test_a_run_ends_with_every_call_answered_though_its_lock_file_is_gone(store, path):
+    tools = toolflow.Toolbox()
+    ran = []
+
+    @tools.tool(safe=True, writes=lambda key: [key])
+    async def touch(key: str) -> None:
+        ran.append(key)
+        if key == "a":
+            remove(path)
+
+    engine = toolflow.Engine(tools, locks=store, pool=1)
+    calls = [{"id": key, "tool": "touch", "args": {"key": key}} for key in ("a", "b", "c")]
+    result = await engine.run({"calls": calls})
+    assert ran == ["a"]
+    assert [outcome.status for outcome in result.outcomes] == ["ok", "failed", "failed"]
+    assert "was removed or replaced" in result.outcomes[1].error
 
 
 # ---- processes that end, or seem to ----
