@@ -10,6 +10,7 @@ from toolflow.model.event import Event
 from toolflow.model.outcome import Outcome, Times
 from toolflow.model.plan import PlanData
 from toolflow.model.turn import EMPTY, Notice, Turn
+from toolflow.model.value import quick
 
 FactKind = Literal[
     "setup",
@@ -66,6 +67,7 @@ class Committed:
     steering: tuple[Any, ...] = ()
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class RecordedTurn:
     """One turn with what became of it. The tuples run in call order, one entry a call.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from toolflow.model.value import quick
@@ -71,6 +71,7 @@ class Call:
     extra: Mapping[str, Any] = EMPTY
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One assistant message and its calls.
@@ -96,7 +97,7 @@ class Turn:
     source: str = "main"
     carries_ids: bool = True
     notices: tuple[Notice, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = EMPTY
 
 
 def call_names(calls: Sequence[Call]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from toolflow.formats.base import printable
 from toolflow.formats.document import read_messages
 from toolflow.formats.session import open_session
 from toolflow.formats.session.base import Reading
+from toolflow.formats.session.log import MAX_DOCUMENT
 from toolflow.formats.session.pairing import Conversation
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.model.turn import Notice
@@ -219,15 +220,12 @@ def _messages(path: Path, form: str | None, unknown: TurnError | None) -> OpenLo
         form: The name of the format, or ``None``.
         unknown: What was found out when it was taken for a log, or ``None``.
     """
+    data = _content(path)
     try:
-        turns = read_messages(path.read_bytes(), source=printable(path), format=form)
+        turns = read_messages(data, source=printable(path), format=form)
     except DocumentError as error:
         is_told = path.suffix in _DOCUMENTS and all(p.code != _UNKNOWN for p in error.problems)
         raise error if unknown is None or is_told else unknown from None
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        problem = Problem(f"The file cannot be read: {reason}.", printable(path))
-        raise TurnError(problem) from error
     if not turns and unknown is not None:
         raise unknown
     reading = Reading()
@@ -238,3 +236,21 @@ def _messages(path: Path, form: str | None, unknown: TurnError | None) -> OpenLo
     name = form or turns[0].format
     source = {"format": name, "path": path.as_posix(), "messages": reading.messages}
     return OpenLog(recorded, lambda: source, reading.notices, lambda: reading.oddities.counts)
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file that is one document.
+
+    Raises:
+        TurnError: If it cannot be read, is empty, or is too large.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_DOCUMENT + 1)
+    except OSError as error:
+        wrong = f"The file cannot be read: {error.strerror or type(error).__name__}."
+    else:
+        if data.strip() and len(data) <= MAX_DOCUMENT:
+            return data
+        wrong = "The document is larger than 256 MiB." if data.strip() else "The file is empty."
+    raise TurnError(Problem(wrong, printable(path)))

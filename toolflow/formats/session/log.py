@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple
@@ -56,6 +56,9 @@ class Log:
     path: Path
     shape: Literal["lines", "list", "object", "yaml"]
     progress: Callable[[int], object] | None = field(default=None, compare=False)
+    _begun: list[tuple[list[Record], Iterator[Record]]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def open(cls, path: str | Path, *, progress: Callable[[int], object] | None = None) -> Log:
@@ -81,9 +84,14 @@ class Log:
         return cls(place, "yaml" if place.suffix in {".yaml", ".yml"} else "lines", progress)
 
     def head(self) -> tuple[Any, ...]:
-        """The first records that can be read: enough to tell the format."""
-        quiet = replace(self, progress=None)
-        return tuple(r.value for r in islice(quiet.records(), _HEAD) if r.fault is None)
+        """The first records that can be read: enough to tell the format.
+
+        The reading that was begun for them is gone on with by `records`: nothing is parsed twice.
+        """
+        if not self._begun:
+            rest = self._read()
+            self._begun.append((list(islice(rest, _HEAD)), rest))
+        return tuple(record.value for record in self._begun[0][0] if record.fault is None)
 
     def records(self) -> Iterator[Record]:
         """Every record in order, also those that cannot be read. Blank lines are left out.
@@ -91,6 +99,11 @@ class Log:
         Raises:
             TurnError: If the file cannot be read, or is a JSON list with a mistake.
         """
+        first, rest = self._begun.pop() if self._begun else ([], self._read())
+        yield from first
+        yield from rest
+
+    def _read(self) -> Iterator[Record]:
         with _told(self.path), self.path.open("rb") as file:
             if self.shape == "lines":
                 yield from _lines(file, self.progress)

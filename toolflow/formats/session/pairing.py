@@ -191,11 +191,13 @@ class Conversation:
     def _give(self, pending: Pending) -> RecordedTurn:
         self._given += 1
         pending.turn = named(pending.turn, f"turn-{self._given}")
+        source, holders = pending.turn.source, self._holders
         for call in pending.turn.calls:
-            if self._holders.get((pending.turn.source, call.id)) is pending:
-                del self._holders[pending.turn.source, call.id]
+            if holders.get((source, call.id)) is pending:
+                del holders[source, call.id]
         recorded, notices = pending.recorded()
-        self._reading.oddities += notices
+        if notices:
+            self._reading.oddities += notices
         return recorded
 
 

@@ -11,8 +11,12 @@ from typing import Any
 from toolflow.formats.base import quoted
 from toolflow.formats.session.times import iso, parse_time, seconds
 from toolflow.model import Notice, Outcome, RecordedTurn, Times, Turn, call_names
+from toolflow.model.value import quick
+
+_UNKNOWN = Times()
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Result:
     """A result as it stands in the log.
@@ -60,11 +64,15 @@ class Pending:
     def recorded(self) -> tuple[RecordedTurn, list[Notice]]:
         """The turn with its results, and notices about what could not be paired."""
         turn, zero = self.turn, parse_time(self.began)
+        ids = [call.id for call in turn.calls]
+        single = len(set(ids)) == len(ids)
+        names = ids if single and all(ids) else call_names(turn.calls)
         outcomes: list[Outcome | None] = []
         times: list[Times] = []
-        notices = list(self._unpaired())
-        for call, name in zip(turn.calls, call_names(turn.calls), strict=True):
-            own = self.settled.get(call.index)
+        once = single and all(len(results) == 1 for results in self.results.values())
+        notices = [] if once else list(self._unpaired())
+        for call, name in zip(turn.calls, names, strict=True):
+            own = self.settled.get(call.index) if self.settled else None
             if own is None and name == call.id and call.id in self.results:
                 own = self.results[call.id][0]
             if own is None:
@@ -83,6 +91,8 @@ class Pending:
         return self.places.get(call_id, -1)
 
     def _times(self, zero: datetime | None, index: int, time: datetime | None) -> Times:
+        if zero is None:
+            return _UNKNOWN
         known = index < len(self.call_times)
         started = seconds(zero, self.call_times[index] if known else None)
         settled = seconds(zero, time)
@@ -118,4 +128,6 @@ class Pending:
 
 def named(turn: Turn, name: str) -> Turn:
     """The turn under a name, which its notices get too."""
+    if not turn.notices:
+        return replace(turn, id=name)
     return replace(turn, id=name, notices=tuple(replace(n, turn=name) for n in turn.notices))

@@ -23,6 +23,7 @@ from toolflow.formats.session.log import Log
 from toolflow.formats.session.loose import blocks_of, loose_call, loose_turn, text_of
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.parts import content, error, sentences
+from toolflow.formats.session.recent import Recent
 from toolflow.model import Notice, Outcome
 
 NAME = "pi"
@@ -124,7 +125,7 @@ class _Tree:
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._lines: dict[str, int] = {}
+        self._lines = Recent[int]()
         self._last: tuple[str, int] | None = None
 
     def take(self, number: int, entry: Mapping[str, Any]) -> None:
@@ -134,7 +135,8 @@ class _Tree:
             return
         if self._last is not None and parent != self._last[0]:
             self._tell(number, parent, self._last[1])
-        self._lines.setdefault(own, number)
+        if own not in self._lines:
+            self._lines.remember(own, number)
         self._last = own, number
 
     def _tell(self, number: int, parent: Any, before: int) -> None:
@@ -143,6 +145,8 @@ class _Tree:
             where = f"from line {start}, not from line {before}"
         elif parent is None:
             where = f"from the start, not from line {before}"
+        elif self._lines.forgot:
+            where = "from an entry that is not in the log, or stands long before"
         else:
             where = "from an entry that is not in the log"
         text = f"Line {number} goes on {where}: the conversation branches. All branches are read."

@@ -9,7 +9,10 @@ call, the call is the source; else the sidechains are counted.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import blake2b
 from typing import Any
+
+from toolflow.formats.session.recent import Recent
 
 MAIN = "main"
 _LOST = "sidechain"
@@ -19,8 +22,8 @@ class Sources:
     """Names the source of each line of one log. Mutable; lives in one reader only."""
 
     def __init__(self) -> None:
-        self._chains: dict[str, str] = {}
-        self._prompts: dict[str, str | None] = {}
+        self._chains = Recent[str]()
+        self._prompts: dict[bytes, str | None] = {}  # by digest: prompts are long
         self._count = 0
 
     def of(self, line: Mapping[str, Any]) -> str:
@@ -37,14 +40,14 @@ class Sources:
         name = agent if isinstance(agent, str) and agent else self._of_chain(line)
         uuid = line.get("uuid")
         if isinstance(uuid, str):
-            self._chains[uuid] = name
+            self._chains.remember(uuid, name)
         return name
 
     def _of_chain(self, line: Mapping[str, Any]) -> str:
         parent = line.get("parentUuid")
         if isinstance(parent, str):
             return self._chains.get(parent, _LOST)  # its parent could not be read, or is elsewhere
-        caller = self._prompts.get(_text(line.get("message")))
+        caller = self._prompts.get(_digest(_text(line.get("message"))))
         if caller is not None:
             return caller
         self._count += 1
@@ -55,9 +58,13 @@ class Sources:
         given, call_id = block.get("input"), block.get("id")
         prompt = given.get("prompt") if isinstance(given, dict) else None
         if isinstance(prompt, str) and prompt and isinstance(call_id, str):
-            known = self._prompts.setdefault(prompt, call_id)
-            if known != call_id:
-                self._prompts[prompt] = None
+            key = _digest(prompt)
+            if self._prompts.setdefault(key, call_id) != call_id:
+                self._prompts[key] = None
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _text(message: Any) -> str:
