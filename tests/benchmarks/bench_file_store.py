@@ -204,17 +204,20 @@ def editing(folder: Path, times: int, *, kill: bool) -> None:
     told = [folder / f"told-{number}" for number in range(PROCESSES)]
     begin, kills = time.monotonic(), 0
     running: dict[int, Any] = {n: editor(folder, f"p{n}", times, told[n]) for n in range(PROCESSES)}
+    seen = dict.fromkeys(running, 0)  # how much each had told when it was started
     while running:
         time.sleep(1.0 if kill else 0.05)
         for number, process in list(running.items()):
             if process.poll() is not None:
                 assert process.returncode == 0, process.returncode
                 del running[number]
-        if kill and running and time.monotonic() - begin < 20:
-            number = sorted(running)[kills % len(running)]
+        busy = [number for number in sorted(running) if told[number].stat().st_size > seen[number]]
+        if kill and busy and kills < 20:
+            number = busy[kills % len(busy)]
             running[number].kill()
             running[number].wait()
             kills += 1
+            seen[number] = told[number].stat().st_size
             running[number] = editor(folder, f"p{number}.again{kills}", times, told[number])
     taken = time.monotonic() - begin
     lost, doubled, found = 0, 0, 0
