@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from toolflow.policy import file_key as file_key
     from toolflow.policy import host_key as host_key
     from toolflow.policy import load_policy as load_policy
+    from toolflow.policy.shell import ShellEffects as ShellEffects
+    from toolflow.policy.shell import shell_effects as shell_effects
     from toolflow.recording import load_recording as load_recording
     from toolflow.recording import replay as replay
     from toolflow.recording.checkpoint import Checkpoint as Checkpoint
@@ -76,6 +78,7 @@ _HOMES = {
     "Question": "runtime.approvals",
     "Recording": "model.recording",
     "RunResult": "recording.result",
+    "ShellEffects": "policy.shell",
     "Toolbox": "runtime.toolbox",
     "ToolflowError": "errors",
     "Transcript": "runtime.transcript",
@@ -93,6 +96,7 @@ _HOMES = {
     "replay": "recording",
     "run_flow": "flow",
     "schedule": "runtime.schedule",
+    "shell_effects": "policy.shell",
     "workspace": "tools",
     "write_turn": "formats",
 }

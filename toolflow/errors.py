@@ -12,7 +12,9 @@
     ├── RunError                 a run that cannot go on
     │   ├── CheckpointError
     │   ├── LockCycleError
-    │   └── LockLostError
+    │   ├── LockLostError
+    │   ├── LockStoreError
+    │   └── ServerError          an MCP server that did not start
     ├── ReplayError
     │   └── DivergenceError      a replay that left the recorded path
     ├── RenderError
@@ -117,6 +119,25 @@ class LockCycleError(RunError):
 
 class LockLostError(RunError):
     """Keys that were held were lost, or a key is held by a body that never stopped."""
+
+
+class LockStoreError(RunError):
+    """A lock store that lives outside this process cannot be used: no key is taken then."""
+
+
+class ServerError(RunError):
+    """An MCP server cannot be used; all others that were to start with it are closed.
+
+    Args:
+        message: Which one, and why, as one line.
+        server: Its name.
+        output: The last lines that it wrote to stderr.
+    """
+
+    def __init__(self, message: str, *, server: str, output: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.server = server
+        self.output = tuple(output)
 
 
 class ReplayError(ToolflowError):

@@ -3,10 +3,12 @@
     python tests/benchmarks/explore_all.py --calls 4                # all turns of core kinds
     python tests/benchmarks/explore_all.py --calls 6 --sample --seconds 600
     python tests/benchmarks/explore_all.py --calls 2 --kinds all --rough
+    python tests/benchmarks/explore_all.py --calls 2 --resumed
 
 Without ``--sample`` it goes through all turns of 1 up to ``--calls`` calls with pools of 1, 2 and
 3, with and without hooks, with and without an approver; ``--rough`` lets each run be interrupted
-and aborted at any moment, lets hooks deny and fail, and keys be granted late. With ``--sample`` it
+and aborted at any moment, lets hooks deny and fail, and keys be granted late; ``--resumed`` lets
+the process die, and runs go on with other hooks, approver, pool and stop points. ``--sample``
 draws turns of exactly ``--calls`` calls, all kinds mixed, until the time is over. It prints how
 many turns, states and facts it saw, and stops at the first rule that does not hold.
 """
@@ -30,13 +32,16 @@ from small_turns import CORE, KINDS, sampled_options, small_turn, turns_of
 
 from toolflow.recording.explore import explore
 
+RESUMED = {"halts": 1, "crashes": 1, "otherwise": True}
 ROUGH = {"halts": 1, "aborts": 1, "denials": True, "refusals": True, "late_grants": True}
 Counts = dict[int, list[int]]
 Job = tuple[tuple[str, ...], dict[str, Any], int]
 
 
-def all_jobs(calls: int, kinds: tuple[str, ...], *, rough: bool, limit: int) -> Iterator[Job]:
-    options = ROUGH if rough else {"late_grants": False}
+def all_jobs(
+    calls: int, kinds: tuple[str, ...], *, more: dict[str, Any], limit: int
+) -> Iterator[Job]:
+    options = {"late_grants": False, **more}
     for length in range(1, calls + 1):
         for turn in turns_of(kinds, length):
             for pool, hooks, approver in product((1, 2, 3), (False, True), (False, True)):
@@ -66,6 +71,7 @@ def main() -> int:
     parser.add_argument("--kinds", choices=("core", "all"), default=None)
     parser.add_argument("--sample", action="store_true")
     parser.add_argument("--rough", action="store_true")
+    parser.add_argument("--resumed", action="store_true")
     parser.add_argument("--seconds", type=float, default=None, help="stop after this time")
     parser.add_argument("--limit", type=int, default=200_000, help="states of one turn at the most")
     parser.add_argument("--seed", type=int, default=0)
@@ -76,7 +82,8 @@ def main() -> int:
     if given.sample:
         jobs = partial(sampled_jobs, given.calls, kinds, seed=given.seed, limit=given.limit)
     else:
-        jobs = partial(all_jobs, given.calls, kinds, rough=given.rough, limit=given.limit)
+        more = {**(ROUGH if given.rough else {}), **(RESUMED if given.resumed else {})}
+        jobs = partial(all_jobs, given.calls, kinds, more=more, limit=given.limit)
     share = partial(work, jobs, given.jobs, end)
     begun = time.monotonic()
     with Pool(given.jobs) as pool:

@@ -167,6 +167,35 @@ def toolflow_locks(store: MemoryStore) -> Any:
     return toolflow.locks.acquire(writes=["key:k"], store=store)
 
 
+def test_c035_a_call_whose_tool_changes_while_it_waits_for_a_key_takes_the_new_one(run):
+    """Nothing else happens meanwhile, so it is looked at when it gets the old key."""
+
+    async def main():
+        tools, store = tools_of(), MemoryStore()
+        tools.add("edit", safe=True, writes=lambda key: [f"key:{key}"])
+        engine, results = Engine(tools.toolbox, locks=store), []
+
+        async def other() -> None:
+            async with toolflow_locks(store):
+                await anyio.sleep(2)
+
+        async def run_it() -> None:
+            results.append(await engine.run(turn(("edit", 2, "k"))))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(other)
+            await anyio.sleep(0.5)
+            tasks.start_soon(run_it)
+            await anyio.sleep(0.5)
+            declaring(tools, "edit", safe=True, writes=lambda key: [f"new:{key}"])
+            await anyio.sleep(2)
+            keys = list(store.statistics().keys)
+        assert keys == ["new:k"]
+        assert spans(results[0]) == [(1.5, 3.5)]
+
+    run(main)
+
+
 def test_c035_a_call_that_became_exclusive_while_it_waits_for_a_key_runs_alone(run):
     async def main():
         tools, store = scripted(), MemoryStore()

@@ -694,6 +694,38 @@ def test_c055_a_question_that_a_hook_made_needless_holds_nobody(run):
     assert starts(result) == [1, 2]
 
 
+@pytest.mark.parametrize("seconds", [0.1, 5])
+def test_c055_an_answer_to_a_question_that_the_tools_made_needless_changes_nothing(run, seconds):
+    rules = {
+        "version": 1,
+        "rules": [
+            {"tool": "copy", "when": "{{ server == 'far' }}", "ask": "Sure?", "safe": True},
+            {"tool": "*", "safe": True},
+        ],
+    }
+    tools, cancelled = scripted(), []
+    tools.add("copy", server="far")
+
+    async def approver(question):
+        try:
+            await anyio.sleep(3)
+        except BaseException:
+            cancelled.append(question.call)
+            raise
+        return False
+
+    def sink(event):
+        if (event.kind, event.call) == ("call_settled", "b"):
+            tools.toolbox.remove("copy")
+            tools.add("copy")
+
+    engine = Engine(tools.toolbox, policy=rules, approver=approver)
+    calls = [("copy", seconds), ("read", 1), ("read", 8)]
+    result = run_turn(run, engine, *calls, on_event=sink)
+    assert (starts(result), statuses(result)) == ([1, 0, 0], ["ok"] * 3)
+    assert cancelled == ["a"]
+
+
 def test_c055_a_question_is_put_again_where_a_hook_changed_the_arguments(run):
     asked: list[tuple[str, Any]] = []
 

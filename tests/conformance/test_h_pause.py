@@ -27,7 +27,7 @@ from acting import (
 import toolflow
 from toolflow.engine import Engine
 from toolflow.errors import CheckpointError, UsageError
-from toolflow.locks import MemoryStore
+from toolflow.locks import LockRequest, MemoryStore
 from toolflow.recording import load_checkpoint, save_checkpoint
 from toolflow.runtime.approvals import Answer
 from toolflow.runtime.control import Control
@@ -213,6 +213,30 @@ def test_c091_a_call_that_waits_for_a_key_when_a_sibling_asks_counts_as_not_star
     assert statuses(result) == ["ok"] * 3
     assert_accounted_over(paused, result)
     assert desk.log.count("edit k") == 1
+
+
+@pytest.mark.parametrize("how", ["interrupt", "abort"])
+def test_c091_a_call_that_gets_its_key_in_the_moment_of_an_interrupt_does_not_start(run, how):
+    desk, store, control = Desk(), MemoryStore(), Control()
+    held = store.acquire_nowait(LockRequest("other", (), ("key:k",)))
+    results = []
+
+    async def run_it():
+        engine = desk.engine(locks=store)
+        results.append(await engine.run(turn(("edit", {"key": "k"})), control=control))
+
+    async def main():
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run_it)
+            await anyio.sleep(1)
+            store.release(held)
+            getattr(control, how)()
+        assert store.statistics().keys == {}
+
+    run(main)
+    assert statuses(results[0]) == [None if how == "interrupt" else "not_started"]
+    assert results[0].status == ("paused" if how == "interrupt" else "aborted")
+    assert desk.log == []
 
 
 def test_c091_a_call_that_waits_for_a_siblings_key_is_not_started_either(run):
@@ -519,6 +543,40 @@ def test_a_before_hook_runs_once_for_a_call_however_often_the_run_pauses(run):
     assert len(texts) == 1
     assert json.dumps(texts).count("b was renamed") == 1
     assert_accounted_over(paused, result)
+
+
+def test_a_run_without_hooks_in_between_does_not_bring_a_before_hook_back(run):
+    desk, hooks = Desk(), Renaming("!")
+
+    async def main():
+        paused = await desk.engine(hooks=hooks).run(turn("ask"))
+        again = await desk.engine().resume(paused.checkpoint)
+        return paused, again, await desk.engine(hooks=hooks).resume(again.checkpoint, {"a": 1})
+
+    assert_accounted_over(*run(main))
+    assert hooks.seen == ["a"]
+
+
+def test_a_call_that_asked_in_a_run_without_hooks_has_its_before_hook_when_it_runs_again(run):
+    desk, hooks = Desk(), Renaming("!")
+
+    async def main():
+        paused = await desk.engine().run(turn("ask"))
+        again = await desk.engine(hooks=hooks).resume(paused.checkpoint)
+        return paused, again, await desk.engine(hooks=hooks).resume(again.checkpoint, {"a": 1})
+
+    assert_accounted_over(*run(main))
+    assert hooks.seen == ["a"]
+
+
+def test_a_question_without_an_answer_is_declined_where_the_run_cannot_pause_any_more(run):
+    async def main():
+        engine = Desk().engine()
+        paused = await engine.run(turn("ask", "write"))
+        return await engine.resume(paused.checkpoint, can_pause=False)
+
+    result = run(main)
+    assert (result.status, statuses(result)) == ("done", ["declined", "ok"])
 
 
 def test_an_after_hook_sees_every_call_once_over_the_pause(run):

@@ -55,6 +55,16 @@ UNKNOWN = "It started, and nobody knows how it ended: look before you repeat it.
 DONE = Outcome("ok", "kept")
 
 
+class Seen(Hooks):
+    """A before-hook that keeps which calls it has seen."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def before_call(self, call, context):
+        self.calls.append(call.name)
+
+
 class Desk:
     """Tools that keep which bodies ran, with their attempt."""
 
@@ -382,6 +392,27 @@ def test_c111_an_abort_while_it_runs_again_is_told_as_an_abort(run):
             return await desk.engine().resume(repair.checkpoint, control=control)
 
     assert statuses(run(main)) == ["aborted"]
+
+
+def test_c111_a_before_hook_sees_the_second_run_however_late_the_answer_comes(run):
+    desk, hooks = Desk(), Seen()
+    point = after_crash(desk.plan("send"), started="a").checkpoint
+
+    async def main():
+        engine = desk.engine(hooks=hooks)
+        paused = await engine.resume(point)
+        return await engine.resume(paused.checkpoint, {"a": True})
+
+    assert run(main).status == "done"
+    assert (hooks.calls, desk.ran) == (["a"], [("a", 2)])
+
+
+def test_c111_a_run_that_cannot_pause_leaves_it_unknown(run):
+    desk = Desk()
+    point = after_crash(desk.plan("send", "read"), started="a").checkpoint
+    result = run(partial(desk.engine().resume, point, can_pause=False))
+    assert (result.status, statuses(result)) == ("done", ["outcome_unknown", "ok"])
+    assert desk.ran == [("b", 1)]
 
 
 def test_c111_a_hook_that_refuses_the_second_run_leaves_it_unknown(run):

@@ -11,7 +11,7 @@ from locks import check_empty
 
 from toolflow.errors import LockCycleError, UsageError
 from toolflow.locks import KeyedLock, LockRequest, MemoryStore, acquire, default_store
-from toolflow.locks.keyed_lock import Holding, current_lineage, inside
+from toolflow.locks.blocks import Holding, current_lineage, inside
 from toolflow.scheduler.lock_table import LockTable
 
 pytestmark = pytest.mark.anyio

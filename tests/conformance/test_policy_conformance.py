@@ -313,6 +313,23 @@ def test_c134_a_link_that_leads_nowhere_has_the_key_of_where_it_leads(tmp_path: 
     assert file_key(tmp_path / "link") == str(tmp_path / "missing" / "f")
 
 
+def test_c134_chains_of_links_that_lead_nowhere_meet_at_their_end(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to("two")
+    (tmp_path / "two").symlink_to("missing")
+    end = str(tmp_path / "missing" / "f")
+    assert {file_key(f"{way}/f", cwd=tmp_path) for way in ("one", "two", "missing")} == {end}
+    assert dir_key("one", cwd=tmp_path) == f"{tmp_path}/missing/**"
+    (tmp_path / "missing").mkdir()
+    assert file_key("one/f", cwd=tmp_path) == end
+
+
+def test_c134_a_path_on_another_machine_is_taken_as_it_is_spelled(tmp_path: Path) -> None:
+    policy = rules("  - {tool: t, safe: true, writes: ['file:{{ args.path | file_key }}']}")
+    spellings = ["ssh://me@Host:22/srv/a", "Host:/srv/b/../a", "sftp://host//srv/./a"]
+    keys = {classify(policy, "t", {"path": p}, cwd=str(tmp_path)).writes for p in spellings}
+    assert keys == {("file:ssh://host/srv/a",)}
+
+
 def test_c134_hard_links_meet_on_request(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x")
     (tmp_path / "b").hardlink_to(tmp_path / "a")

@@ -59,6 +59,48 @@ def test_c154_rules_hold_for_every_kind_of_call_whatever_happens_to_it(name: str
         holds(explore(plan, possible=possible), (name, hooks, approver, pausable))
 
 
+GOING_ON = ("safe", "write_k", "settled", "stop_after", "asks_k", "timeout_exclusive", "ask")
+
+
+@pytest.mark.parametrize("how", ["halts", "crashes", "otherwise", "prompt"])
+def test_c154_rules_hold_in_every_run_that_goes_on_after_a_pause_or_a_crash(how: str) -> None:
+    for kinds in turns_of(GOING_ON, 2):
+        for hooks, approvals in ((True, "inline"), (False, "first")):
+            here = {"late_grants": False, "halts": 0, how: 1}
+            plan, possible = small_turn(kinds, hooks=hooks, approvals=approvals, **here)
+            holds(explore(plan, possible=possible), (kinds, how, hooks))
+
+
+PREPARED = ("safe", "settled", "stop_after", "asks", "hook_exclusive")
+
+
+@pytest.mark.parametrize("first", PREPARED)
+def test_c154_before_hooks_run_one_at_a_time_and_in_order_in_every_turn_of_three_calls(
+    first: str,
+) -> None:
+    for rest in turns_of(PREPARED, 2):
+        plan, possible = small_turn([first, *rest], hooks=True, late_grants=False)
+        holds(explore(plan, possible=possible), (first, *rest))
+
+
+COMING_BACK = [
+    pytest.param(["live_barrier", "live_barrier", "safe"], 3, False, id="barriers"),
+    pytest.param(["safe", "live_barrier", "safe"], 3, True, id="a-barrier-in-between"),
+    pytest.param(["live_elsewhere", "live_elsewhere", "read_k"], 2, False, id="keys"),
+    pytest.param(["live_elsewhere", "safe", "read_k", "read_k"], 3, False, id="many-prepared"),
+    pytest.param(["live_stop_after", "live_ask"], 2, True, id="stop-points"),
+    pytest.param(["live_no_stop_after", "live_barrier"], 2, True, id="gone-stop-points"),
+]
+
+
+@pytest.mark.parametrize(("kinds", "pool", "hooks"), COMING_BACK)
+def test_c154_rules_hold_when_calls_before_prepared_ones_change_again_and_again(
+    kinds: list[str], pool: int, hooks: bool
+) -> None:
+    plan, possible = small_turn(kinds, pool=pool, hooks=hooks, deaf=False)
+    holds(explore(plan, possible=possible), (kinds, hooks))
+
+
 KEYED = ("read_k", "write_k", "write_kj", "read_tree", "write_tree", "exclusive")
 
 

@@ -8,37 +8,13 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from lock_histories import CALLS, PARENTS, ancestors, some_keys
 from locks import check_empty, check_whole, lineage_of
 
 from toolflow.errors import LockCycleError, LockLostError
 from toolflow.model.keys import covers, keys_meet
 from toolflow.scheduler.lock_table import LockTable
 from toolflow.scheduler.lock_ticket import Ticket
-
-KEYS = ["x", "y", "d", "d/f", "d/s/f", "d/s/**", "d/**"]
-PARENTS = {
-    "run": None,
-    "t1": "run",
-    "t2": "run",
-    "a": "t1",
-    "b": "t1",
-    "c": "t2",
-    "a1": "a",
-    "a2": "a",
-    "a11": "a1",
-    "c1": "c",
-}
-CALLS = [owner for owner in PARENTS if owner not in {"run", "t1", "t2"}]
-some_keys = st.lists(st.sampled_from(KEYS), max_size=2)
-
-
-def ancestors(owner: str) -> tuple[str, ...]:
-    found = []
-    parent = PARENTS[owner]
-    while parent is not None:
-        found.append(parent)
-        parent = PARENTS[parent]
-    return tuple(found)
 
 
 def state_of(table: LockTable) -> Any:
@@ -217,13 +193,13 @@ class Nested(RuleBasedStateMachine):
             and key in other.keys
             and other.owner in one.kin
             and not (one.granted and one.ticket.fence <= other.ticket.fence)
-            and self._within(other, one.kin)
+            and self._within(other, one.kin, key)
         ]
         return max(held, key=lambda other: other.ticket.fence, default=None)
 
-    def _within(self, one: Modelled, kin: tuple[str, ...]) -> bool:
-        homes = [home for home in one.homes.values() if home is not None]
-        return all(home.owner in kin and self._within(home, kin) for home in homes)
+    def _within(self, one: Modelled, kin: tuple[str, ...], key: str) -> bool:
+        home = one.homes[key]
+        return home is None or (home.owner in kin and self._within(home, kin, key))
 
     def _free(self, one: Modelled) -> bool:
         return not any(
@@ -254,7 +230,7 @@ class Nested(RuleBasedStateMachine):
         check_whole(self.table, [one.ticket for one in self.live])
 
     def teardown(self) -> None:
-        drain(self.table, [one.ticket for one in self.live])
+        drain(self.table, [one.ticket for one in self.live], circles=True)
 
 
 # ---- anything goes: what must hold in any case ----
@@ -395,7 +371,8 @@ def drain(table: LockTable, live: list[Ticket], *, circles: bool = False) -> Non
     """End every call that waits for nothing, until all have ended.
 
     With ``circles``, a call may fail on the way: one that queued before its ancestor held some of
-    what it wants goes elsewhere when the ancestor is granted that, and may close a circle there.
+    what it wants goes elsewhere when the ancestor is granted that, and may close a circle there. So
+    may a lease that went over to a turn, once it is no longer inside the ticket of a call.
     """
     live = list(live)
     while live:

@@ -35,6 +35,9 @@ OPTIONS = st.fixed_dictionaries(
         "halts": st.integers(0, 2),
         "aborts": st.integers(0, 1),
         "faults": st.sampled_from([0, 0, 0, 1]),
+        "crashes": st.sampled_from([0, 0, 1]),
+        "otherwise": st.booleans(),
+        "prompt": st.booleans(),
     }
 )
 

@@ -7,6 +7,8 @@ import os
 import select
 from pathlib import Path
 
+import anyio.to_thread
+
 _PATIENCE = 60_000  # milliseconds; only a test that fails waits so long
 
 
@@ -15,6 +17,11 @@ def make_gate(folder: Path) -> Path:
     gate = folder / "gate"
     os.mkfifo(gate)
     return gate
+
+
+async def hold(gate: Path) -> int:
+    """The writing end of a gate, once somebody surely has it open for reading."""
+    return await anyio.to_thread.run_sync(os.open, gate, os.O_WRONLY, abandon_on_cancel=True)
 
 
 def nobody_waits(gate: Path) -> bool:

@@ -11,9 +11,10 @@ import toolflow
 NAMES = [
     "Answer", "Call", "Checkpoint", "Context", "Control", "Deny", "Engine", "Event", "Hooks",
     "Image", "KeyedLock", "Outcome", "Plan", "Policy", "Question", "Recording", "RunResult",
-    "Toolbox", "ToolflowError", "Transcript", "Turn", "TurnGate", "dir_key", "file_key",
-    "host_key", "load_flow", "load_plan", "load_policy", "load_recording", "locks", "read_turn",
-    "replay", "run_flow", "schedule", "workspace", "write_turn",
+    "ShellEffects", "Toolbox", "ToolflowError", "Transcript", "Turn", "TurnGate", "dir_key",
+    "file_key", "host_key", "load_flow", "load_plan", "load_policy", "load_recording", "locks",
+    "read_turn", "replay", "run_flow", "schedule", "shell_effects",
+    "workspace", "write_turn",
 ]  # fmt: skip
 
 

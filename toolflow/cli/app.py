@@ -12,7 +12,9 @@ import typer
 from toolflow.cli import (
     checking,
     explaining,
+    exporting,
     importing,
+    locking,
     planning,
     rendering,
     replaying,
@@ -46,7 +48,9 @@ app.command("run")(running.run)
 app.command("replay")(replaying.replay)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)
+app.command("export")(exporting.export)
 app.command("check")(checking.check)
+app.command("locks")(locking.locks)
 app.command("test")(trying.try_)
 app.command("explain")(explaining.explain_)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -136,8 +137,22 @@ def plan_of(turn: Turn, policy: Policy, cwd: str | None) -> Plan:
 
 
 def _by_content(path: str, text: str) -> Input:
+    if _is_json_lines(text):
+        return Input("<stdin>" if path == "-" else path, "turns", text)
     document = yamlio.load(text, source="<stdin>" if path == "-" else path, error=TurnError)
     return _by_value("<stdin>" if path == "-" else path, text, document.value)
+
+
+def _is_json_lines(text: str) -> bool:
+    """Whether the first line is a whole JSON object and more follows."""
+    first, _, rest = text.lstrip().partition("\n")
+    if not first.startswith("{") or not rest.strip():
+        return False
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _by_value(path: str, text: str, value: Any) -> Input:

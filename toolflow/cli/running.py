@@ -16,6 +16,7 @@ import typer
 from toolflow.cli.approving import TerminalApprover
 from toolflow.cli.console import Output, is_live, say, say_data, tell
 from toolflow.cli.inputs import look_at
+from toolflow.cli.locking import opened
 from toolflow.cli.progress import Progress
 from toolflow.errors import UsageError
 from toolflow.flow import FlowResult, Stage, load_flow, run_flow
@@ -32,6 +33,13 @@ def run(
         None, "--out", help="The folder for recording and pictures; .toolflow/NAME-N by default."
     ),
     pool: int | None = typer.Option(None, "--pool", min=1, help="Calls that run at once."),
+    locks: str | None = typer.Option(
+        None,
+        "--locks",
+        metavar="memory|machine|PATH",
+        help="Where keys are taken: by this process alone, by all of this machine, or by all that "
+        "name the same lock file. By default what the flow says, else memory.",
+    ),
     yes: bool = typer.Option(False, "--yes", help="Approve every call that asks."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Show neither plans nor progress."),
     output: Output = typer.Option("text", "--output", "-o", help="How to write the results."),
@@ -48,7 +56,7 @@ def run(
     def planned(stage: Stage, plan: PlanData) -> None:
         progress.plan(stage.id, str(plan), {call.name: call.label for call in plan.calls})
 
-    with _ctrl_c(control), progress:
+    with opened(locks or flow.locks or "memory") as store, _ctrl_c(control), progress:
         result = anyio.run(
             partial(
                 run_flow,
@@ -59,6 +67,7 @@ def run(
                 approver=approver,
                 control=control,
                 pool=pool,
+                locks=store,
             )
         )
     written = _write(result, folder)
@@ -127,7 +136,7 @@ def _write(result: FlowResult, folder: Path) -> list[str]:
 def _result_lines(result: FlowResult) -> Iterator[str]:
     for stage in result.stages:
         if stage.run is None:
-            yield f"{stage.stage}: skipped, {stage.reason}"
+            yield f"{stage.stage}: {stage.status}, {stage.reason}"
             continue
         yield f"{stage.stage}: {stage.status}"
         width = max((len(call.name) for call in stage.run.report.calls), default=0)

@@ -67,6 +67,7 @@ class Flow:
         stages: Its stages in the order of the file, each behind those that it needs.
         source: The file's name.
         document: The file as read, for messages.
+        locks: Where keys are taken, for `toolflow.locks.open_store`; ``None``: nothing is said.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Flow:
     stages: tuple[Stage, ...]
     source: str
     document: Document
+    locks: str | None = None
 
 
 def load_flow(source: str | Path) -> Flow:
@@ -113,8 +115,20 @@ def load_flow(source: str | Path) -> Flow:
     else:
         loaded = load_policy(policy)
     return Flow(
-        spec.name, spec.description, path.parent, loaded, spec.tools, stages, str(path), document
+        name=spec.name,
+        description=spec.description,
+        folder=path.parent,
+        policy=loaded,
+        tools=spec.tools,
+        stages=stages,
+        source=str(path),
+        document=document,
+        locks=_locks(spec.locks, path.parent),
     )
+
+
+def _locks(where: str | None, folder: Path) -> str | None:
+    return where if where in {None, "memory", "machine"} else str(folder / str(where))
 
 
 def _stages(document: Document, spec: FlowSpec, problems: list[Problem]) -> Iterator[Stage]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -12,8 +13,10 @@ import anyio
 
 from toolflow.engine import Engine
 from toolflow.flow.load import Flow, Stage
+from toolflow.flow.servers import open_servers
 from toolflow.flow.toolset import toolbox_of, workspace_root
 from toolflow.formats import read_turn
+from toolflow.locks import LockStore, keeping, open_store
 from toolflow.model.outcome import Outcome
 from toolflow.model.plan import PlanData
 from toolflow.model.recording import Recording
@@ -25,6 +28,7 @@ from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 
 Planned = Callable[[Stage, PlanData], object]
+_numbers = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,8 @@ class StageResult:
     Attributes:
         stage: The stage's name.
         status: ``done``, ``paused``, ``aborted`` or ``skipped``.
-        run: The run of its calls; ``None`` where it was skipped.
-        reason: Why it was skipped.
+        run: The run of its calls; ``None`` where there was none.
+        reason: Why there was none.
         started_at: When it began, as ISO 8601 text.
     """
 
@@ -119,6 +123,7 @@ async def run_flow(
     approver: Approver | None = None,
     control: Control | None = None,
     pool: int | None = None,
+    locks: LockStore | None = None,
 ) -> FlowResult:
     """Run a flow. Stages without a path between them run side by side and share the locks.
 
@@ -130,22 +135,32 @@ async def run_flow(
         approver: Who answers questions; without one, the flow pauses at the first question.
         control: The handle with which to interrupt or abort.
         pool: How many calls of one stage run at once, instead of what the policy says.
+        locks: Where keys and resources are taken, instead of where the flow says. Keys with
+            ``hold: run`` stay held to the end of the flow.
 
     Returns:
         What became of every stage.
 
     Raises:
-        FlowError: If its tools cannot be put together.
+        FlowError: If its tools cannot be put together, or an MCP server does not start.
     """
     root = workspace_root(flow, out)
-    engine = Engine(toolbox_of(flow, root), policy=flow.policy, cwd=root or flow.folder, pool=pool)
+    store = locks if locks is not None else open_store(flow.locks or "memory")
+    tools = toolbox_of(flow, root)
+    engine = Engine(tools, policy=flow.policy, cwd=root or flow.folder, pool=pool, locks=store)
     control = control or Control()
     options = {"on_event": on_event or (), "approver": approver}
     run = _Run(flow, engine, options, on_plan, control)
     run.ended = {stage.id: anyio.Event() for stage in flow.stages}
-    async with anyio.create_task_group() as tasks:
-        for stage in flow.stages:
-            tasks.start_soon(_stage, run, stage)
+    async with open_servers(flow, root, tools, control) as opened:
+        if not opened:
+            why = "it was aborted while the servers started"
+            stages = tuple(StageResult(s.id, "aborted", reason=why) for s in flow.stages)
+            return FlowResult(flow, stages, root)
+        with keeping((f"{flow.name}, flow {next(_numbers)}",)):
+            async with anyio.create_task_group() as tasks:
+                for stage in flow.stages:
+                    tasks.start_soon(_stage, run, stage)
     if run.error is not None:
         raise run.error
     stages = tuple(run.results[s.id] for s in flow.stages if s.id in run.results)

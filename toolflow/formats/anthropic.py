@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toolflow.formats import anthropic_stream
-from toolflow.formats.anthropic_writer import ID_RULE, write
+from toolflow.formats.anthropic_writer import ID_RULE, LAYOUT, write
 from toolflow.formats.arguments import parse
 from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, quoted
 from toolflow.formats.history import Marks, read_messages
@@ -240,4 +240,5 @@ FORMAT = Format(
     join=anthropic_stream.join,
     split=anthropic_stream.split,
     steps=_steps,
+    layout=LAYOUT,
 )

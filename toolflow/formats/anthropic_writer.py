@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolflow.formats.base import IdRule, Messages
+from toolflow.formats.layout import Keys, of_blocks
 from toolflow.formats.results import is_error, picture_label, result_text, shown_images
 from toolflow.model import Call, Image, Outcome, Turn
 
@@ -83,3 +84,11 @@ def _valid_name(name: str) -> str:
     if _NAME.fullmatch(name):
         return name
     return re.sub("[^a-zA-Z0-9_-]", "_", name.strip())[:128] or "unnamed"
+
+
+def _id_keys(block: Any) -> Keys | None:
+    is_result = isinstance(block, dict) and block.get("type") == "tool_result"
+    return ("tool_use_id",) if is_result else None
+
+
+LAYOUT = of_blocks("content", _id_keys, _text_block)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from toolflow.errors import Problem
+from toolflow.formats.layout import Layout
 from toolflow.model import Notice, Outcome, Turn
 
 Path = tuple[str | int, ...]
@@ -125,6 +126,8 @@ class Format:
         steps: A conversation in its order: each assistant message as a turn, with calls or
             without, and each result as an `Answer`. Skips what is neither. Raises `Misfit`.
             ``None`` for formats that know no conversations.
+        layout: How results stand in a conversation, for those who look whether they stand right,
+            and mend it. ``None``: nobody can.
     """
 
     name: str
@@ -138,6 +141,7 @@ class Format:
     join: Callable[[Sequence[Any]], Joined] | None = None
     split: Callable[[Sequence[Any]], list[Sequence[Any]]] | None = None
     steps: Callable[[Sequence[Any]], Iterator[Turn | Answer]] | None = None
+    layout: Layout | None = None
 
 
 def dotted(path: Path) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 from toolflow.formats import bedrock_stream
 from toolflow.formats.arguments import parse
 from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw
-from toolflow.formats.bedrock_writer import DEPTH, ID_RULE, write
+from toolflow.formats.bedrock_writer import DEPTH, ID_RULE, LAYOUT, write
 from toolflow.formats.history import Marks, read_messages
 from toolflow.formats.plain import plain, plain_fields
 from toolflow.formats.results import told
@@ -235,4 +235,5 @@ FORMAT = Format(
     join=bedrock_stream.join,
     split=bedrock_stream.split,
     steps=_steps,
+    layout=LAYOUT,
 )

@@ -15,6 +15,7 @@ from typing import Any
 
 from toolflow.errors import UsageError
 from toolflow.formats.base import IdRule, Messages
+from toolflow.formats.layout import Keys, of_blocks
 from toolflow.formats.plain import plain
 from toolflow.formats.results import is_error, picture_label, result_text, shown_images
 from toolflow.model import Call, Image, Outcome, Turn
@@ -137,3 +138,11 @@ def _valid_name(name: str) -> str:
     if _NAME.fullmatch(name):
         return name
     return re.sub("[^a-zA-Z0-9_-]", "_", name.strip())[:64] or "unnamed"
+
+
+def _id_keys(block: Any) -> Keys | None:
+    is_result = isinstance(block, dict) and isinstance(block.get("toolResult"), dict)
+    return ("toolResult", "toolUseId") if is_result else None
+
+
+LAYOUT = of_blocks("content", _id_keys, lambda text: {"text": text}, alternating=True)

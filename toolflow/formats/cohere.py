@@ -18,7 +18,7 @@ from typing import Any
 from toolflow.formats import cohere_stream
 from toolflow.formats.arguments import NONE, parse
 from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw
-from toolflow.formats.cohere_writer import ID_RULE, write
+from toolflow.formats.cohere_writer import ID_RULE, LAYOUT, write
 from toolflow.formats.history import Marks, read_messages
 from toolflow.formats.plain import plain, plain_fields
 from toolflow.formats.results import told
@@ -202,4 +202,5 @@ FORMAT = Format(
     join=cohere_stream.join,
     split=cohere_stream.split,
     steps=_steps,
+    layout=LAYOUT,
 )

@@ -14,6 +14,7 @@ from typing import Any
 
 from toolflow.formats.base import Messages
 from toolflow.formats.ids import ANY_TEXT
+from toolflow.formats.layout import Keys, of_messages
 from toolflow.formats.plain import plain
 from toolflow.formats.tool_messages import tool_messages
 from toolflow.model import Call, Outcome, Turn
@@ -65,3 +66,11 @@ def _arguments(call: Call) -> str:
 
 def _valid_name(name: str) -> str:
     return name if _NAME.fullmatch(name) else _NAME_BAD.sub("_", name.strip()) or "unnamed"
+
+
+def _id_keys(message: Any) -> Keys | None:
+    is_result = isinstance(message, dict) and message.get("role") == "tool"
+    return ("tool_call_id",) if is_result else None
+
+
+LAYOUT = of_messages(_id_keys)

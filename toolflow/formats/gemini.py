@@ -22,7 +22,7 @@ from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, quot
 from toolflow.formats.gemini_args import UnfitError, assembled
 from toolflow.formats.gemini_results import Pairs, outcome_of
 from toolflow.formats.gemini_stream import either
-from toolflow.formats.gemini_writer import ID_RULE, write
+from toolflow.formats.gemini_writer import ID_RULE, LAYOUT, write
 from toolflow.formats.history import Step, reviewed
 from toolflow.formats.ids import made_up_ids
 from toolflow.formats.plain import plain, plain_fields
@@ -285,4 +285,5 @@ FORMAT = Format(
     join=gemini_stream.join,
     split=gemini_stream.split,
     steps=_steps,
+    layout=LAYOUT,
 )

@@ -18,6 +18,7 @@ from typing import Any
 from toolflow.formats.base import Messages
 from toolflow.formats.gemini_stream import either
 from toolflow.formats.ids import ANY_TEXT
+from toolflow.formats.layout import Keys, of_blocks
 from toolflow.formats.plain import plain
 from toolflow.formats.results import is_error, picture_label, result_text, shown_images
 from toolflow.model import Call, Outcome, Turn
@@ -132,3 +133,13 @@ def _valid_name(name: str) -> str:
         return name
     mended = re.sub("[^a-zA-Z0-9_.:-]", "_", name.strip())[:128] or "unnamed"
     return mended if _NAME.fullmatch(mended) else f"_{mended}"[:128]
+
+
+def _id_keys(part: Any) -> Keys | None:
+    if not isinstance(part, dict):
+        return None
+    name = "functionResponse" if part.get("functionResponse") is not None else "function_response"
+    return (name, "id") if isinstance(part.get(name), dict) else None
+
+
+LAYOUT = of_blocks("parts", _id_keys, lambda text: {"text": text}, alone=True)

@@ -21,7 +21,7 @@ from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw
 from toolflow.formats.history import Step, reviewed
 from toolflow.formats.ids import made_up_ids
 from toolflow.formats.mcp_results import is_response, outcome_of
-from toolflow.formats.mcp_writer import ID_RULE, write
+from toolflow.formats.mcp_writer import ID_RULE, LAYOUT, write
 from toolflow.formats.plain import plain
 from toolflow.model import Call, Turn
 from toolflow.model.turn import EMPTY
@@ -198,4 +198,5 @@ FORMAT = Format(
     write=write,
     id_rule=ID_RULE,
     steps=_steps,
+    layout=LAYOUT,
 )

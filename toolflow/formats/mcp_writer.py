@@ -13,6 +13,8 @@ from typing import Any
 
 from toolflow.formats.base import Messages
 from toolflow.formats.ids import ANY_TEXT, SURROGATE
+from toolflow.formats.layout import of_batches
+from toolflow.formats.mcp_results import is_response
 from toolflow.formats.plain import plain
 from toolflow.formats.results import is_error, result_text
 from toolflow.model import Call, Outcome, Turn
@@ -104,3 +106,6 @@ def _mended(request: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]
 def _valid_name(name: str) -> str:
     """A name without blanks around it and halves of characters; the protocol has no other rule."""
     return SURROGATE.sub("\ufffd", name.strip()) or "unnamed"
+
+
+LAYOUT = of_batches(is_response, "id")

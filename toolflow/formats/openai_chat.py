@@ -20,7 +20,7 @@ from toolflow.formats.history import Step, reviewed
 from toolflow.formats.openai_chat_notices import MENTIONS, oddities
 from toolflow.formats.openai_chat_results import outcome_of
 from toolflow.formats.openai_chat_stream import is_chunk, join, split
-from toolflow.formats.openai_chat_writer import ID_RULE, id_rule_of, write
+from toolflow.formats.openai_chat_writer import ID_RULE, LAYOUT, id_rule_of, write
 from toolflow.formats.plain import plain, plain_fields
 from toolflow.model import Call, Notice, Turn
 from toolflow.model.turn import EMPTY
@@ -272,4 +272,5 @@ FORMAT = Format(
     join=join,
     split=split,
     steps=_steps,
+    layout=LAYOUT,
 )

@@ -35,7 +35,7 @@ from toolflow.formats.openai_items import (
 from toolflow.formats.openai_responses_notices import oddities
 from toolflow.formats.openai_responses_results import outcome_of
 from toolflow.formats.openai_responses_stream import is_chunk, join, split
-from toolflow.formats.openai_responses_writer import ID_RULE, write
+from toolflow.formats.openai_responses_writer import ID_RULE, LAYOUT, write
 from toolflow.formats.plain import plain, plain_fields
 from toolflow.model import Call, Turn
 from toolflow.model.turn import EMPTY
@@ -244,4 +244,5 @@ FORMAT = Format(
     join=join,
     split=split,
     steps=_steps,
+    layout=LAYOUT,
 )

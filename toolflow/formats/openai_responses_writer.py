@@ -14,8 +14,9 @@ from typing import Any
 
 from toolflow.formats.base import IdRule, Messages
 from toolflow.formats.ids import SURROGATE
+from toolflow.formats.layout import Keys, of_messages
 from toolflow.formats.openai_content import data_url
-from toolflow.formats.openai_items import CALLS, client_calls, type_of
+from toolflow.formats.openai_items import ANSWERS, CALLS, client_calls, type_of
 from toolflow.formats.openai_shell import shell_output
 from toolflow.formats.results import is_error, picture_label, result_text, shown_images
 from toolflow.model import Call, Image, Outcome, Turn
@@ -193,3 +194,13 @@ def _is_name(name: Any) -> bool:
 
 def _valid_name(name: str) -> str:
     return re.sub("[^a-zA-Z0-9_-]", "_", name.strip())[:128] or "unnamed"
+
+
+def _id_keys(item: Any) -> Keys | None:
+    kind = type_of(item)
+    if kind not in ANSWERS:
+        return None
+    return ("call_id", "id") if kind == "local_shell_call_output" else ("call_id",)
+
+
+LAYOUT = of_messages(_id_keys)

@@ -125,12 +125,18 @@ def _loaded(entry: EntryPoint) -> Format | SessionFormat | str:
         for name in _GUARDED
         if (function := getattr(form, name, None)) is not None
     }
+    if form.layout is not None:
+        moves: dict[str, Any] = {
+            name: _guarded(getattr(form.layout, name), who) for name in _LAYOUT
+        }
+        guarded["layout"] = replace(form.layout, **moves)
     if form.steps is not None:
         guarded["steps"] = _each_checked(form.steps, who, tuple | Turn)
     return replace(form, **{**guarded, "read": _checked(form.read, who)})
 
 
 _GUARDED = ("recognise", "write", "is_chunk", "join", "split")
+_LAYOUT = ("cut", "joined", "takes", "id_of", "with_id")
 
 
 def _guarded(function: Callable[..., Any], who: str) -> Callable[..., Any]:

@@ -163,7 +163,7 @@ def read_all(data: Any, name: str | None, where: Where | None) -> list[Turn]:
     """
     whole = plain(data)
     above: Path = ()
-    inside = _request_list(whole)
+    inside = request_list(whole)
     if inside is not None:
         above, whole = (inside,), plain(whole[inside])
     streamed = stream_format(whole, name)
@@ -244,7 +244,7 @@ def _cut(call: Call) -> Call:
     return replace(call, args=EMPTY, raw=call.raw or "", problem=CUT_SHORT)
 
 
-def _request_list(data: Any) -> str | None:
+def request_list(data: Any) -> str | None:
     """Where the messages are in the body of a request, or in another object around a list."""
     if not isinstance(data, dict):
         return None

@@ -3,6 +3,7 @@
 A key is the real path: links followed, ``.`` and ``..`` resolved, also for a file that is not
 there yet (the nearest existing parent is resolved, the rest is joined lexically). A link that
 leads nowhere stands for the place to which it leads. How names are spelled is `Speller`'s matter.
+Paths on other machines are taken as they are spelled, see `toolflow.policy.remotepaths`.
 
 The cost is one look at the disk for each part of the path. `FileKeys` remembers folders while
 one turn is classified, which leaves one look a file; links are never remembered longer.
@@ -16,6 +17,7 @@ from typing import Final
 
 from toolflow.errors import UsageError
 from toolflow.policy.pathoptions import DEFAULT_PATHS, Case, PathOptions, Unicode
+from toolflow.policy.remotepaths import is_odd, local_path, remote_key
 from toolflow.policy.spelling import Speller
 
 AnyPath = str | os.PathLike[str]
@@ -39,7 +41,8 @@ def file_key(
 
     Args:
         path: The file, there or not; the empty text is the folder ``cwd``. ``~`` is a name like
-            any other.
+            any other. It may be on another machine: ``ssh://host/...``, ``s3://bucket/...``,
+            ``user@host:...``, a share; it may be a ``file:`` address.
         cwd: The folder that a relative path starts from; the process's own by default.
         case: Whether upper and lower case are one: see `PathOptions`.
         unicode: Whether composed and decomposed accents are one: see `PathOptions`.
@@ -47,7 +50,7 @@ def file_key(
             path, so that hard links are one. Such a key lies under no tree key.
 
     Returns:
-        An absolute path with ``/`` between its parts. It never ends in ``/**``.
+        An absolute path with ``/`` between its parts, or an address. It never ends in ``/**``.
 
     Raises:
         UsageError: If the path is no text, holds a NUL character, or its links run in a circle.
@@ -106,7 +109,12 @@ class FileKeys:
 
     def identity(self, path: AnyPath) -> str | None:
         """The identity of a file that exists and is no folder, else ``None``."""
-        full = self._absolute(_text(path))
+        text = _text(path)
+        if is_odd(text):
+            text = local_path(text)
+            if remote_key(text) is not None:
+                return None
+        full = self._absolute(text)
         try:
             found = os.stat(full)  # noqa: PTH116 - see `_folder`
         except (OSError, ValueError):
@@ -116,6 +124,10 @@ class FileKeys:
 
     def _path(self, path: AnyPath) -> str:
         text = _text(path)
+        if is_odd(text):
+            text = _text(local_path(text))
+            if (remote := remote_key(text)) is not None:
+                return self._speller.spell_remote(remote)
         real = self._real(self._absolute(text), text)
         if os.sep != "/":
             real = real.replace(os.sep, "/")

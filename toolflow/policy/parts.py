@@ -8,7 +8,12 @@ from typing import Any
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
 
 from toolflow.policy.expressions import Evaluate, ExpressionError, Names
-from toolflow.policy.sandbox import ENVIRONMENT, expression_function, filters_in
+from toolflow.policy.sandbox import (
+    ENVIRONMENT,
+    expression_function,
+    filters_in,
+    shell_effects_of,
+)
 
 # What compiling raises for text that is too large or nested too deep for Python's own compiler.
 _TOO_MUCH = (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError)
@@ -103,7 +108,19 @@ def _chain(node: nodes.Expr) -> Evaluate | None:
     if isinstance(node, nodes.Filter) and node.name in _OWN and node.node is not None:
         plain = not (node.args or node.kwargs or node.dyn_args or node.dyn_kwargs)
         return _filter(node.node, node.name) if plain else None
+    if isinstance(node, nodes.Call):
+        return _shell(node)
     return _logic(node)
+
+
+def _shell(node: nodes.Call) -> Evaluate | None:
+    """A closure for ``shell_effects(value)``: rules about shells are asked for every command."""
+    function = node.node
+    plain = len(node.args) == 1 and not (node.kwargs or node.dyn_args or node.dyn_kwargs)
+    if not plain or not isinstance(function, nodes.Name) or function.name != "shell_effects":
+        return None
+    value_of = _value(node.args[0])
+    return None if value_of is None else lambda names: shell_effects_of(value_of(names))
 
 
 def _logic(node: nodes.Expr) -> Evaluate | None:

@@ -9,7 +9,9 @@ from typing import Literal
 
 from toolflow.model import ToolSpec, Verdict
 from toolflow.model.tool import Args
+from toolflow.policy.effects import ShellEffects
 from toolflow.policy.expressions import Expression, ExpressionError, Names, shorten
+from toolflow.policy.hints import hint
 from toolflow.policy.keys import discard
 from toolflow.policy.rules import Rule
 
@@ -27,8 +29,17 @@ def condition(
         names: What its names stand for.
 
     Returns:
-        ``True``, ``False``, or why it is neither.
+        ``True``, ``False``, or why it is neither. What ``shell_effects`` gives is true where the
+        command only reads.
     """
+    found = _worked_out(value, names)
+    return found.reads_only if isinstance(found, ShellEffects) else found
+
+
+def _worked_out(
+    value: bool | Expression | None,  # noqa: FBT001 - what a rule says, no flag
+    names: Names,
+) -> bool | str | ShellEffects:
     if value is None:
         return True
     if isinstance(value, bool):
@@ -37,7 +48,9 @@ def condition(
         found = value(names)
     except ExpressionError as error:
         return f"cannot be worked out: {error}"
-    return found if isinstance(found, bool) else f"gives {shown(found)}, neither true nor false"
+    if isinstance(found, bool | ShellEffects):
+        return found
+    return f"gives {shown(found)}, neither true nor false"
 
 
 def verdict_of(
@@ -59,14 +72,16 @@ def verdict_of(
                 return _verdict("exclusive", f"{against}, whatever {rule.name} says", rule)
         if rule.verdict is not None:
             return rule.verdict
-        found = condition(rule.safe, names)
+        found = _worked_out(rule.safe, names)
         if isinstance(found, str):
             return _verdict("exclusive", f"{rule.name}: safe {found}", rule)
+        if isinstance(found, ShellEffects):
+            return _of_effects(found, rule)
         kind: Literal["safe", "exclusive"] = "safe" if found else "exclusive"
         return _verdict(kind, f"{rule.name} says {kind} for these arguments", rule)
     if spec is not None and spec.safe is not None:
         return _verdict(*_declared(spec.safe, args), rule)
-    if spec is not None and trusted and spec.hints.get("readOnlyHint") is True:
+    if spec is not None and trusted and hint(spec.hints, "readOnlyHint") is True:
         return _verdict("safe", f"its trusted server {spec.server!r} says it only reads", rule)
     said = NOBODY if rule is None else f"{rule.name} does not say safe, and neither does the tool"
     return _verdict("exclusive", said, rule)
@@ -84,11 +99,17 @@ def shown(value: object) -> str:
     return str(value)[:40] if isinstance(value, int | float) else f"a {type(value).__name__}"
 
 
+def _of_effects(effects: ShellEffects, rule: Rule) -> Verdict:
+    """A command's own reason stands in the verdict: which part of it writes (fault 58)."""
+    kind: Literal["safe", "exclusive"] = "safe" if effects.reads_only else "exclusive"
+    return _verdict(kind, f"{rule.name} says {kind}: {effects.reason.rstrip('.')}", rule)
+
+
 def _own_no(spec: ToolSpec | None, args: Args) -> str | None:
     """Why the tool itself is against what is said of its whole server (conformance 11)."""
     if spec is None:
         return None
-    if spec.hints.get("readOnlyHint") is False:
+    if hint(spec.hints, "readOnlyHint") is False:
         return "the tool's own hint says that it does not only read"
     if spec.safe is not None:
         kind, reason = _declared(spec.safe, args)

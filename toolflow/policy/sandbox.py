@@ -110,6 +110,22 @@ def _own_filter(name: str) -> Callable[..., Any]:
     return own
 
 
+def shell_effects_of(command: Any) -> Any:
+    """The function ``shell_effects`` of expressions.
+
+    Args:
+        command: A command line, or what is undefined, which raises.
+
+    Returns:
+        Its `toolflow.policy.shell.ShellEffects`.
+    """
+    from toolflow.policy.shell import shell_effects  # noqa: PLC0415 - most policies need no tables
+
+    if isinstance(command, Undefined):
+        str(command)  # raises: what is missing has no effects
+    return shell_effects(command)
+
+
 def filters_in(names: Mapping[str, Any] | Context) -> KeyFilters:
     """The own filters among the names of an expression; plain ones where none were given.
 
@@ -123,7 +139,11 @@ def filters_in(names: Mapping[str, Any] | Context) -> KeyFilters:
 def make_environment() -> Sandbox:
     """An environment with the names and filters that expressions may use."""
     environment = Sandbox(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
-    keep = {"range": environment.globals["range"], "dict": dict}
+    keep = {
+        "range": environment.globals["range"],
+        "dict": dict,
+        "shell_effects": shell_effects_of,
+    }
     environment.globals.clear()
     environment.globals.update(keep)
     del environment.filters["random"]

@@ -40,6 +40,16 @@ class Speller:
             known = self._folder(folder)
         return f"{known}{slash}{self._name(name, folder)}"
 
+    def spell_remote(self, key: str) -> str:
+        """The one spelling of a path on another machine: only what the options say for certain.
+
+        Args:
+            key: What `remote_key` gives.
+        """
+        if self._options.case == "fold":
+            key = key.casefold()
+        return unicodedata.normalize("NFC", key) if self._options.unicode != "keep" else key
+
     def _folder(self, folder: str) -> str:
         spelled, place = "", ""
         for number, part in enumerate(folder.split("/")):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Final
 
 from toolflow.model import Terms, ToolSpec
+from toolflow.policy.hints import hint
 from toolflow.policy.rules import Rule
 from toolflow.policy.settings import Settings
 
@@ -44,20 +46,29 @@ class SharedTerms:
 
 
 def _terms(rule: Rule, spec: ToolSpec | None, settings: Settings) -> Terms:
-    uses = rule.uses if rule.uses is not None else {} if spec is None else spec.uses
     timeout = rule.timeout
     if timeout is None and spec is not None:
         timeout = spec.timeout
     if timeout is None:
         timeout = settings.timeout
     return Terms(
-        uses=dict(sorted(uses.items())),
+        uses=dict(sorted(_uses(rule, spec, settings).items())),
         timeout=None if timeout is None or math.isinf(timeout) else timeout,
         hold=rule.hold,
         stop=rule.stop,
         on_error=rule.on_error or settings.on_error,
         idempotent=_idempotent(rule, spec, settings),
     )
+
+
+def _uses(rule: Rule, spec: ToolSpec | None, settings: Settings) -> Mapping[str, int]:
+    """What a call takes; a server that the limits name is limited without any rule."""
+    uses = rule.uses if rule.uses is not None else {} if spec is None else spec.uses
+    if spec is not None and spec.server is not None:
+        server = f"mcp:{spec.server}"
+        if server in settings.limits.resources:
+            return {server: 1, **uses}
+    return uses
 
 
 def _idempotent(rule: Rule, spec: ToolSpec | None, settings: Settings) -> bool:
@@ -68,4 +79,4 @@ def _idempotent(rule: Rule, spec: ToolSpec | None, settings: Settings) -> bool:
     if spec.idempotent is not None:
         return spec.idempotent is True
     trusted = spec.server is not None and spec.server in settings.trusted
-    return trusted and spec.hints.get("idempotentHint") is True
+    return trusted and hint(spec.hints, "idempotentHint") is True

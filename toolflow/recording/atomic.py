@@ -41,3 +41,13 @@ def replacing(target: Path) -> Iterator[IO[str]]:
             with suppress(OSError):
                 made.unlink()
             raise
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file as a whole, or not at all.
+
+    Raises:
+        RecordingError: If it cannot be written.
+    """
+    with told(path), replacing(Path(path)) as file:
+        file.write(text)

@@ -1,8 +1,9 @@
 """The explorer: every order in which the facts of a small turn can come, and the race finder.
 
 It drives the pure scheduler, the same class that decides in a real run, through all orders of
-completions, hooks, answers, timeouts, interrupts and aborts, depth first, and visits each state
-once. In every state the rules of `toolflow.recording.explorer.rules` must hold.
+completions, hooks, answers, timeouts, interrupts, aborts and crashes, depth first, and visits each
+state once. The rules of `toolflow.recording.explorer.rules` must hold at every decision, those of
+`toolflow.recording.explorer.rests` in every state.
 
 Random walks were the alternative; they find most faults of large turns, and there is one in the
 tests. For small turns all orders can be seen, which random walks cannot promise.
@@ -17,9 +18,11 @@ from itertools import combinations
 
 from toolflow.compiler import Plan
 from toolflow.errors import InternalError
-from toolflow.recording.explorer.facts import possible_facts
-from toolflow.recording.explorer.resume import resume, resume_facts
-from toolflow.recording.explorer.rules import Broken, carry_out, check_rest
+from toolflow.recording.explorer.broken import Broken
+from toolflow.recording.explorer.facts import first_facts, possible_facts
+from toolflow.recording.explorer.rests import check_rest
+from toolflow.recording.explorer.resume import crash, resume, resume_facts
+from toolflow.recording.explorer.rules import carry_out
 from toolflow.recording.explorer.telling import tell
 from toolflow.recording.explorer.world import Fact, Possible, World
 
@@ -184,9 +187,12 @@ class _Search:
 
     def run(self, limit: int | None, *, shortest: bool) -> Exploration:
         """Visit all states, depth first; or breadth first, which finds the shortest way."""
+        world = World(self.plan, self.possible)
         way = _Way(None, Fact("begin"))
         try:
-            self._reach(World(self.plan, self.possible), way)
+            for fact in first_facts(world):
+                way = _Way(None, fact)
+                self._reach(world.copy(), way)
             while self.todo:
                 if limit is not None and len(self.seen) >= limit:
                     return self._result(complete=False)
@@ -238,7 +244,7 @@ def next_facts(world: World) -> Iterator[Fact]:
         world: A moment in which all decisions were carried out.
     """
     yield from possible_facts(world)
-    if world.ended == "pause":
+    if world.ended in {"pause", "crash"}:
         yield from resume_facts(world)
 
 
@@ -253,7 +259,7 @@ def advance(world: World, fact: Fact) -> None:
         Broken: If a rule does not hold.
         InternalError: If the scheduler itself sees that it cannot go on.
     """
-    (resume if fact.kind == "resume" else tell)(world, fact)
+    {"resume": resume, "crash": crash}.get(fact.kind, tell)(world, fact)
     while decisions := world.scheduler.take():
         for decision in decisions:
             carry_out(world, decision)
@@ -269,6 +275,8 @@ def examine(world: World) -> None:
         Broken: If a rule does not hold.
     """
     check_rest(world)
+    if world.ended == "crash":
+        return
     scheduler = world.scheduler
     if world.aborted or world.ended:
         scheduler.abort()

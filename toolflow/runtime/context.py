@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from toolflow.locks.keyed_lock import Holding, inside
+from toolflow.locks.blocks import Hold, Holding, Inside, inside
+from toolflow.locks.keeper import Keeper
 from toolflow.model.batch import CallPlan
 from toolflow.model.event import Event
 from toolflow.model.turn import EMPTY
@@ -45,12 +46,14 @@ class Surroundings:
         approver: Who answers questions, also those of nested turns.
         pinned: The toolbox and what it held when the outermost run began.
         outer: What the run itself is inside of.
+        keeper: What keeps the leases of ``hold: run``: that of the outermost run, or of a flow.
         relay: Shows events of nested turns to the observers of this run; ``None``: there are none.
     """
 
     __slots__ = (
         "answers",
         "approver",
+        "keeper",
         "lineage",
         "messages",
         "outer",
@@ -85,6 +88,7 @@ class Surroundings:
         self.approver = approver
         self.pinned = pinned
         self.outer = inside.get()
+        self.keeper = keeper_around(self.outer) or Keeper((run,))
         self.relay: Callable[[Event], None] | None = None
 
     def living(self, owners: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
@@ -231,15 +235,28 @@ class Context:
         self.partial = partial
 
 
+def _body(here: Inside | None) -> Context | None:
+    while isinstance(here, Hold | Holding | Keeper):
+        here = here.outer
+    return here if isinstance(here, Context) else None
+
+
+def keeper_around(here: Inside | None) -> Keeper | None:
+    """What keeps the leases of ``hold: run``, where there is something around that does."""
+    while isinstance(here, Hold | Holding):
+        here = here.outer
+    if isinstance(here, Context):
+        return here.surroundings.keeper
+    return here if isinstance(here, Keeper) else None
+
+
 def current_context() -> Context | None:
     """The context of the call whose body runs here, or ``None`` outside of one.
 
     A task that a body left running after its call ended is outside (spec 6.11).
     """
-    here = inside.get()
-    while isinstance(here, Holding):
-        here = here.outer
-    return here if isinstance(here, Context) and here.alive else None
+    here = _body(inside.get())
+    return here if here is not None and here.alive else None
 
 
 def enter_context(context: Context) -> None:

@@ -74,10 +74,18 @@ class Control:
         elif self._interrupted:
             run.halt()
 
-    def detach(self) -> None:
-        """The run has ended."""
+    def detach(self, *, over: bool = True) -> None:
+        """The run has ended.
+
+        Args:
+            over: Whether that was the run itself, not something that had to come before it. What
+                was asked for meanwhile then still counts.
+        """
         self._run = None
-        self._interrupted = False
+        if over:
+            self._interrupted = False
+        else:
+            self._used = False
 
     def _tell(self, what: Callable[[Controlled], None]) -> None:
         run = self._run

@@ -8,7 +8,8 @@ was tested there holds here.
 
 from __future__ import annotations
 
-from toolflow.locks.keyed_lock import Hold, KeyedLock
+from toolflow.locks.blocks import Hold
+from toolflow.locks.keyed_lock import KeyedLock
 
 _KEY = "turn"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from toolflow.errors import LockCycleError, LockLostError, UsageError
+from toolflow.errors import LockCycleError, LockLostError, LockStoreError, UsageError
 from toolflow.locks.protocol import Lease, LockRequest
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome, Status
@@ -59,33 +59,49 @@ class Held:
                 record.lease = await run.locks.acquire(
                     request, on_wait=lambda what: run.note("call_queued", call.index, waits=what)
                 )
+                run.pump()  # the tools may have changed while it waited
         except anyio.get_cancelled_exc_class():
             run.live.gave_up(call.index)
-        except (LockCycleError, LockLostError, UsageError) as error:
+        except (LockCycleError, LockLostError, LockStoreError, UsageError) as error:
             status = _REFUSED.get(type(error), "failed")
             run.refuse(call.index, Outcome(status, error=str(error)), hooked=True)
         else:
             worker.come_back()
-            if not run.live.doomed(call.index):
+            if not worker.scope.cancel_called:
                 record.granted = run.now()
                 return True
-            run.locks.release(record.lease)
-            run.live.settled(call.index)
+            self._pass_on(record)  # it was told to give up in the moment in which it got them
+            run.live.gave_up(call.index)
         run.pump()
         return False
 
+    def _pass_on(self, record: CallRecord) -> None:
+        assert record.lease is not None
+        self._run.locks.release(record.lease)
+        record.lease = None
+
     def give_back(self, call: CallPlan, record: CallRecord) -> None:
-        """Give back what a call held, or keep it for the turn if its rule says so."""
-        lease = record.lease
+        """Give back what a call held, or keep it for as long as its rule says."""
+        lease, hold = record.lease, call.terms.hold
         if lease is None:
             return
-        if call.terms.hold == "call":
+        if hold == "call":
             self._run.locks.release(lease)
-        else:
+        elif hold == "turn" or not self._keep(lease):
             self._run.locks.hand_over(lease, (self._run.options.run,))
             self._turn_leases.append(lease)
 
+    def _keep(self, lease: Lease) -> bool:
+        """Have a lease kept beyond the turn, where something around it goes on."""
+        run = self._run
+        keeper, around = run.surroundings.keeper, run.surroundings.living(run.options.lineage)
+        if keeper.owner not in around and keeper.owner != (run.options.run,):
+            return False  # what was around has ended
+        return keeper.keep(run.locks, lease)
+
     def release_turn(self) -> None:
-        """Give back the keys that calls of this turn held for the whole turn."""
+        """Give back the keys that calls of this turn held for the whole turn, or run."""
         while self._turn_leases:
             self._run.locks.release(self._turn_leases.pop())
+        if self._run.surroundings.keeper.owner == (self._run.options.run,):
+            self._run.surroundings.keeper.close()

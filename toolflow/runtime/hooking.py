@@ -138,6 +138,8 @@ class HookRunner:
         ask_again = fresh.ask is not None and call_digest(fresh) != call_digest(call)
         if ask_again:
             run.asking.withdraw(call.index)
+        elif fresh.ask is None:
+            run.asking.forget(call.index)
         run.live.prepared(call.index, fresh, ask_again=ask_again)
         run.pump()
 

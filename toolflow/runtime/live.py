@@ -66,10 +66,6 @@ class LiveTools:
         """Whether some call is doomed: hardly ever, so it is asked before all else."""
         return bool(self._doomed)
 
-    def doomed(self, index: int) -> bool:
-        """Whether a call is to settle as soon as what is under way for it has ended."""
-        return index in self._doomed
-
     def _look_at(self, index: int, phase: int) -> None:
         run = self._run
         call = run.scheduler.calls[index]
@@ -85,6 +81,8 @@ class LiveTools:
         elif fresh != call:
             self._doomed.pop(index, None)
             run.scheduler.changed(index, fresh)
+            if fresh.ask is None:
+                run.asking.forget(index)
         else:  # nothing to decide anew, but it was parsed for the tool that is there now
             self._doomed.pop(index, None)
             run.scheduler.calls[index] = fresh

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from toolflow.errors import UsageError
-from toolflow.locks.keyed_lock import current_lineage
+from toolflow.locks.blocks import current_lineage
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.context import Context, current_context
 from toolflow.runtime.control import Control

@@ -77,6 +77,12 @@ class RunReport:
         return self.trace()
 
 
+def _prepared(run: Run) -> frozenset[int]:
+    """Calls whose before-hook is done; a run without hooks keeps what an earlier one has done."""
+    prepared, options = run.scheduler.prepared_calls, run.options
+    return prepared if options.hooks else prepared & options.prepared
+
+
 def report_of(run: Run, ended: str) -> RunReport:
     """Put the report of a run together.
 
@@ -102,6 +108,6 @@ def report_of(run: Run, ended: str) -> RunReport:
         hook_error=run.hooking.first_error,
         observer_errors=run.log.observer_errors,
         abort_cause=run.abort_cause,
-        prepared=scheduler.prepared_calls if run.options.hooks else frozenset(),
+        prepared=_prepared(run),
         seconds=run.now(),
     )

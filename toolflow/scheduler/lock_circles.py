@@ -14,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import NamedTuple
 
-from toolflow.scheduler.lock_homes import lineage
 from toolflow.scheduler.lock_node import Node
-from toolflow.scheduler.lock_ticket import Ticket
+from toolflow.scheduler.lock_statistics import obstacles
+from toolflow.scheduler.lock_stuck import is_stuck
+from toolflow.scheduler.lock_ticket import Ticket, lineage
+from toolflow.scheduler.resources import ResourceNode
 
 
 class Step(NamedTuple):
@@ -51,13 +53,18 @@ def waiters(ticket: Ticket, stuck: set[Ticket]) -> Iterator[Step]:
 
 
 def find_circle(
-    ticket: Ticket, tickets_of: Callable[[Hashable], Iterator[Ticket]], *, newest: bool
+    ticket: Ticket,
+    tickets_of: Callable[[Hashable], Iterator[Ticket]],
+    waiting: Callable[[], Iterable[Ticket]],
+    *,
+    newest: bool,
 ) -> str | None:
     """Tell which circle a waiting ticket closes.
 
     Args:
         ticket: A ticket that stands in the queues and waits.
         tickets_of: Gives the live tickets of an owner, waiting ones included.
+        waiting: Gives everybody who waits.
         newest: Whether it is the latest ticket, so that nobody stands behind it.
 
     Returns:
@@ -67,7 +74,13 @@ def find_circle(
     search.reach(lineage(ticket), None)
     if not newest or ticket.standing().forced:
         search.todo.append((ticket, True))
-    return search.run(ticket)
+    circle = search.run(ticket)
+    if circle is None and search.came_by_units and is_stuck(ticket, waiting()):
+        return (
+            f"Waiting would close a circle: {'; '.join(obstacles(ticket))}; and whoever could give "
+            f"something back waits for others of them, or for '{ticket.name}'."
+        )
+    return circle
 
 
 class _Search:
@@ -85,6 +98,7 @@ class _Search:
         self.sure: set[Ticket] = set()
         self.owners: dict[Hashable, Step | None] = {}  # why they are stuck
         self.waiting: dict[Ticket, Step] = {}  # the same
+        self.came_by_units = False  # of a resource that is waited for
 
     def reach(self, owners: Iterable[Hashable], why: Step | None) -> None:
         """Note that owners are stuck."""
@@ -102,6 +116,10 @@ class _Search:
             self.seen.add((held, sure))
             if sure:
                 self.sure.add(held)
+            place = held.place
+            self.came_by_units |= place is not None and any(
+                isinstance(node, ResourceNode) and node.line for node in place.entries
+            )
             for step in list(waiters(held, self.sure if sure else self.sure | {held})):
                 owners = lineage(step.waiter)
                 if not sure and held.owner in owners:

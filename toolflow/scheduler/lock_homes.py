@@ -17,12 +17,18 @@ comes from the queue outside, where it waits its turn.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
+from toolflow.model.keys import keys_meet
+from toolflow.scheduler.lock_node import KeyNode, Node
 from toolflow.scheduler.lock_owners import Owners, suffices
 from toolflow.scheduler.lock_scope import Scope, inside
-from toolflow.scheduler.lock_ticket import Ticket
+from toolflow.scheduler.lock_ticket import Place, Ticket
+from toolflow.scheduler.resources import ResourceNode
+
+Matters = Callable[[Place, Node], bool]
 
 
 @dataclass(slots=True)
@@ -60,11 +66,6 @@ class Homes:
             self.under[scope.holder] = None
 
 
-def lineage(ticket: Ticket) -> tuple[Hashable, ...]:
-    """The owner of a ticket and its ancestors, nearest first, each once."""
-    return tuple(dict.fromkeys((ticket.owner, *ticket.request.ancestors)))
-
-
 def find_homes(ticket: Ticket, owners: Owners, root: Scope) -> Homes:
     """Work out where a ticket queues.
 
@@ -82,39 +83,54 @@ def find_homes(ticket: Ticket, owners: Owners, root: Scope) -> Homes:
         return homes
     for key, write in place.keys.items():
         meeting = (held for owner in kin for held in owners.meeting(owner, key))
-        _home_of_key(homes, _open_to(ticket, kin, meeting), root, key, write=write)
+        open_ones = _open_to(ticket, kin, meeting, partial(_is_of_key, key))
+        _home_of_key(homes, open_ones, root, key, write=write)
     for name, units in place.units.items():
         holders = (held for owner in kin for held in owners.of(owner))
-        rest = _from_boxes(homes, _open_to(ticket, kin, holders), name, units)
+        open_ones = _open_to(ticket, kin, holders, partial(_is_of_resource, name))
+        rest = _from_boxes(homes, open_ones, name, units)
         if rest:
             homes.take(root, name, rest)
     return homes
 
 
-def _open_to(ticket: Ticket, kin: list[Hashable], held: Iterable[Ticket]) -> Iterator[Ticket]:
+def _open_to(
+    ticket: Ticket, kin: list[Hashable], held: Iterable[Ticket], matters: Matters
+) -> Iterator[Ticket]:
     """Those tickets of ancestors inside which a ticket may queue, the innermost first.
 
     Of two that meet, the one that was granted later is inside the other, whoever owns them now.
 
     Not the later ones, if it is granted itself and only takes another place; and not a lease that
-    went over to an ancestor while it is still inside the ticket of a call that is none.
+    went over to an ancestor while it is still inside the ticket of a call that is none, with what
+    matters here: the key or the resource that is asked for.
     """
     for one in sorted(held, key=lambda one: one.fence, reverse=True):
-        if not (ticket.granted and one.fence >= ticket.fence) and _within(one, kin):
+        if not (ticket.granted and one.fence >= ticket.fence) and _within(one, kin, matters):
             yield one
 
 
-def _within(ticket: Ticket, kin: list[Hashable]) -> bool:
+def _within(ticket: Ticket, kin: list[Hashable], matters: Matters) -> bool:
     todo, seen = [ticket], {ticket}
     while todo:
-        place = todo.pop().place
-        for under in place.under if place is not None else ():
+        place = todo.pop().standing()
+        for node in place.entries:
+            under = node.scope.holder
+            if under is None or under in seen or not matters(place, node):
+                continue
             if under.owner not in kin:
                 return False
-            if under not in seen:
-                seen.add(under)
-                todo.append(under)
+            seen.add(under)
+            todo.append(under)
     return True
+
+
+def _is_of_key(key: str, place: Place, node: Node) -> bool:
+    return node.key in place.keys and isinstance(node, KeyNode) and keys_meet(node.key, key)
+
+
+def _is_of_resource(name: str, place: Place, node: Node) -> bool:  # noqa: ARG001  # see `Matters`
+    return node.key == name and isinstance(node, ResourceNode)
 
 
 def _home_of_key(

@@ -1,4 +1,7 @@
-"""Who holds what, by owner: where a nested call looks for the keys of its ancestors."""
+"""Who holds what, by owner: where a nested call looks for the keys of its ancestors.
+
+Tickets that have met nobody yet are not in it (see `Scope.lone`).
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ class Holdings:
 
 
 class Owners:
-    """The granted tickets of every owner, without those that were released.
+    """The granted tickets of every owner that have a place, without those that were released.
 
     Attributes:
         held: The tickets by owner; nearly every owner has one, which then stands here itself.
@@ -79,7 +82,7 @@ class Owners:
                 self.held[ticket.owner] = held
 
     def of(self, owner: Hashable) -> tuple[Ticket, ...]:
-        """The tickets of an owner, oldest first."""
+        """The tickets of an owner."""
         held = self.held.get(owner)
         if held is None:
             return ()

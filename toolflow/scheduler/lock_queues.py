@@ -8,11 +8,11 @@ from heapq import heappop, heappush
 from toolflow.errors import LockCycleError, LockLostError, RunError
 from toolflow.model.keys import keys_meet
 from toolflow.scheduler.lock_circles import find_circle, waiters
-from toolflow.scheduler.lock_homes import find_homes, lineage
+from toolflow.scheduler.lock_homes import Homes, find_homes
 from toolflow.scheduler.lock_node import Node
 from toolflow.scheduler.lock_owners import Owners
 from toolflow.scheduler.lock_scope import Scope
-from toolflow.scheduler.lock_ticket import Ticket
+from toolflow.scheduler.lock_ticket import Ticket, lineage
 
 
 class Queues:
@@ -26,8 +26,8 @@ class Queues:
     def __init__(self) -> None:
         self._number = 0
         self._fence = 0
-        self._root = Scope()
         self._owners = Owners()
+        self._root = Scope(owners=self._owners)
         self._waiting: dict[Hashable, dict[Ticket, None]] = {}  # by owner
         self._below: dict[Hashable, dict[Ticket, None]] = {}  # the same, by owner and ancestors
         self._ready: list[Ticket] = []  # a heap
@@ -36,10 +36,11 @@ class Queues:
 
     # ---- standing in queues, and leaving them ----
 
-    def _stand(self, ticket: Ticket) -> None:
+    def _stand(self, ticket: Ticket, homes: Homes | None = None) -> None:
         """Put a ticket into the queues; one that is granted goes to the front of all of them."""
         place = ticket.standing()
-        homes = find_homes(ticket, self._owners, self._root)
+        if homes is None:
+            homes = find_homes(ticket, self._owners, self._root)
         for scope, keys in homes.keys.items():
             entries = scope.entries(keys)
             to_front = scope.entries(homes.forced[scope]) if scope in homes.forced else {}
@@ -112,14 +113,23 @@ class Queues:
         else:
             heappush(self._ready, ticket)
 
-    def _let_out(self, holder: Ticket) -> None:
+    def _let_out(self, holder: Ticket, *, units: bool = False) -> None:
         """Remove a released ticket inside which others are: they go on without it.
 
         Those that are granted take its place. Those that wait do so like anybody else.
+
+        Args:
+            holder: The ticket.
+            units: Whether it only gives back the units of its resources, and keeps its keys.
         """
         inner = sorted(holder.standing().inside)
         for ticket in (*inner, holder):
             self._remove(ticket)
+        if units:
+            holder.forget_units()
+            self._stand(holder)
+            if holder.poisoned:
+                self._spoil(holder)
         for ticket in inner:
             if ticket.granted:
                 self._stand(ticket)
@@ -130,6 +140,18 @@ class Queues:
             if not ticket.granted and not ticket.done:
                 self._remove(ticket)  # it may have been drawn in by one of the others
                 self._stand_again(ticket)
+        for ticket in inner:
+            if ticket.granted and ticket.owner != ticket.request.owner:
+                self._look_below(ticket)
+
+    def _look_below(self, holder: Ticket) -> None:
+        """See later whether those below a lease that went over to another owner close a circle.
+
+        They do if somebody waits for it, and they for that one.
+        """
+        if self._waited_for(holder):
+            for below in self._below.get(holder.owner, ()):
+                heappush(self._moved, (-below.number, below))
 
     def _one_less(self, ticket: Ticket) -> None:
         place = ticket.standing()
@@ -216,12 +238,16 @@ class Queues:
     def _circle(self, ticket: Ticket) -> RunError | None:
         """The error of a ticket that would close a circle by waiting, or ``None``."""
         newest = ticket.number == self._number
-        circle = find_circle(ticket, self._tickets_of, newest=newest)
+        circle = find_circle(ticket, self._tickets_of, self._everybody_waiting, newest=newest)
         return None if circle is None else LockCycleError(circle)
 
     def _tickets_of(self, owner: Hashable) -> Iterator[Ticket]:
         yield from self._owners.of(owner)
         yield from self._waiting.get(owner, ())
+
+    def _everybody_waiting(self) -> Iterator[Ticket]:
+        for tickets in self._waiting.values():
+            yield from tickets
 
     def _spoil(self, holder: Ticket) -> None:
         """Fail everybody who waits for a holder that was given up."""

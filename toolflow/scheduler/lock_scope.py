@@ -8,7 +8,7 @@ tree nodes above their keys. Where no tree key is in use, nothing of this costs 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from toolflow.model.keys import covers, is_tree, trees_above
 from toolflow.scheduler.lock_node import (
@@ -23,6 +23,7 @@ from toolflow.scheduler.lock_node import (
     Node,
     class_of,
 )
+from toolflow.scheduler.lock_owners import Owners
 from toolflow.scheduler.lock_ticket import Place, Ticket
 from toolflow.scheduler.resources import ResourceNode
 
@@ -40,6 +41,7 @@ class Scope:
 
     Args:
         holder: The ticket inside which these queues are, or ``None`` for those of everybody.
+        owners: For the latter: where holders are noted by owner.
 
     Attributes:
         lone: Tickets that met nobody when they came and stand in no node yet, by key. Most
@@ -49,10 +51,11 @@ class Scope:
         trees: How many of the nodes are those of tree keys.
     """
 
-    __slots__ = ("holder", "lone", "nodes", "resources", "trees")
+    __slots__ = ("holder", "lone", "nodes", "owners", "resources", "trees")
 
-    def __init__(self, holder: Ticket | None = None) -> None:
+    def __init__(self, holder: Ticket | None = None, owners: Owners | None = None) -> None:
         self.holder = holder
+        self.owners = owners
         self.lone: dict[str, Ticket] = {}
         self.nodes: dict[str, KeyNode] = {}
         self.resources: dict[str, ResourceNode] = {}
@@ -95,16 +98,31 @@ class Scope:
         return {node: class_of(ways) for node, ways in flags.items()}
 
     def seat(self, ticket: Ticket) -> Place:
-        """Put a lone ticket into nodes, since somebody has come who may meet it."""
+        """Put a lone ticket into nodes, since somebody has come who may meet it.
+
+        Only now it is noted by its owner: who never meets anybody need not be found there.
+        """
         if ticket.place is not None:
             return ticket.place
         place = ticket.place = Place(ticket.request.keys(), {})
+        ticket.alone = None
         for key in place.keys:
             del self.lone[key]
         for node, value in self.entries(place.keys).items():
             place.entries[node] = value
             node.join(ticket, value)
+        if self.owners is not None:
+            self.owners.add(ticket)
         return place
+
+    def seat_meeting(self, keys: Iterable[str]) -> None:
+        """Put the lone tickets that meet any of these keys into nodes."""
+        for key in keys:
+            if (lone := self.lone.get(key)) is not None:
+                self.seat(lone)
+            if is_tree(key) and key not in self.nodes:
+                for below in [t for k, t in self.lone.items() if covers(key, k)]:
+                    self.seat(below)
 
     def drop(self, node: Node) -> None:
         """Forget a node that nothing needs any more.
@@ -120,9 +138,7 @@ class Scope:
             self.trees -= is_tree(key)
 
     def _enlist(self, tree: KeyNode) -> None:
-        below = [ticket for key, ticket in self.lone.items() if covers(tree.key, key)]
-        for ticket in below:
-            self.seat(ticket)
+        self.seat_meeting((tree.key,))
         members: dict[Ticket, int] = {}
         for key, node in self.nodes.items():
             if covers(tree.key, key):

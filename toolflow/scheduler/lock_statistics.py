@@ -24,6 +24,8 @@ class Stand:
         fence: The lease's fencing number; 0 while it waits.
         since: When it was granted, or else queued, by the store's clock; 0.0 without a clock.
         stopped: ``False`` if its end was reported while it never stopped.
+        pid: The id of its process, where the store serves several; else 0.
+        process: The name of that process' program.
     """
 
     owner: Hashable
@@ -33,6 +35,8 @@ class Stand:
     fence: int = 0
     since: float = 0.0
     stopped: bool = True
+    pid: int = 0
+    process: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +61,16 @@ class Wait:
         name: What people see for it.
         since: When it began to wait, by the store's clock.
         behind: Phrases that say what is held or was asked for earlier, and by whom; a few.
+        pid: The id of its process, where the store serves several; else 0.
+        process: The name of that process' program.
     """
 
     owner: Hashable
     name: str
     since: float
     behind: tuple[str, ...]
+    pid: int = 0
+    process: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +81,13 @@ class LockStatistics:
         keys: Every key in use, sorted.
         resources: Every resource in use, sorted.
         waits: Everybody who waits, in the order of asking.
+        at: The moment, by the store's clock; 0.0 without a clock.
     """
 
     keys: Mapping[str, QueueStatistics] = field(default_factory=dict)
     resources: Mapping[str, QueueStatistics] = field(default_factory=dict)
     waits: tuple[Wait, ...] = ()
+    at: float = 0.0
 
 
 def obstacles(ticket: Ticket) -> tuple[str, ...]:

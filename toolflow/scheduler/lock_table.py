@@ -13,13 +13,12 @@ In the queues, every operation costs a constant time per key and per ticket that
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from heapq import heappush
 
 from toolflow.model.keys import TREE
 from toolflow.model.turn import EMPTY
 from toolflow.scheduler.lock_queues import Queues
 from toolflow.scheduler.lock_statistics import LockStatistics, obstacles, statistics_of
-from toolflow.scheduler.lock_ticket import LockRequest, Place, Ticket
+from toolflow.scheduler.lock_ticket import Asker, LockRequest, Place, Ticket
 
 
 class LockTable(Queues):
@@ -71,30 +70,44 @@ class LockTable(Queues):
             LockLostError: If it would wait for a holder that was given up. Nothing is queued.
             UsageError: If it needs more units than there are.
         """
-        self._number = number = self._number + 1
-        ticket = Ticket(number, request)
-        # Nearly always nobody else asks for these keys. This path is written out for speed.
-        owner, reads, writes, ancestors, uses, _, _ = request
-        held = self._owners.held
-        root = self._root
-        if not uses and not root.trees and owner not in held:
-            for ancestor in ancestors:
-                if ancestor in held:
-                    break
+        owner, reads, writes, _, uses, _, _ = request
+        ticket = None
+        if not uses:
+            if len(writes) == 1 and not reads:
+                ticket = self.take(owner, request, writes[0])
             else:
-                lone, nodes = root.lone, root.nodes
-                keys = reads + writes
-                for key in keys:
-                    if key in lone or key in nodes or key.endswith(TREE):
-                        break
-                else:
-                    for key in keys:
-                        lone[key] = ticket
-                    self._fence = ticket.fence = self._fence + 1
-                    ticket.granted = True
-                    held[owner] = ticket
-                    return ticket
-        self._queue(ticket, wait=wait)
+                ticket = self._take_all(owner, request, reads + writes)
+        if ticket is None:
+            self._number = number = self._number + 1
+            ticket = Ticket(number, request, owner)
+            self._queue(ticket, wait=wait)
+        return ticket
+
+    def take(self, owner: Hashable, asked: LockRequest | Asker, key: str) -> Ticket | None:
+        """Take one key exclusively if nobody else has anything to do with it.
+
+        Nearly every request ends here, so it is written out for speed. Whether an ancestor of the
+        owner holds anything need not be known: as long as no tree key is in use, an ancestor that
+        holds something that meets a key holds that very key.
+
+        Args:
+            owner: Who asks.
+            asked: What is asked for, or who can tell that.
+            key: The key.
+
+        Returns:
+            The ticket, granted and without a place; ``None`` where it takes more to tell, and then
+            nothing has happened.
+        """
+        root = self._root
+        lone = root.lone
+        if key in lone or key in root.nodes or root.trees or key[-3:] == TREE:
+            return None
+        self._number = number = self._number + 1
+        lone[key] = ticket = Ticket(number, asked, owner)
+        ticket.alone = key
+        ticket.granted = True
+        self._fence = ticket.fence = self._fence + 1
         return ticket
 
     def take_late(self) -> list[Ticket]:
@@ -111,16 +124,22 @@ class LockTable(Queues):
         Returns:
             The tickets of others that were granted (or failed) by that, by ascending number.
         """
+        alone = ticket.alone
+        if alone is not None:
+            ticket.alone = None
+            ticket.done = True
+            lone = self._root.lone
+            if type(alone) is str:
+                del lone[alone]
+            else:
+                for key in alone:
+                    lone.pop(key, None)  # it may be both read and written
+            return []
         if ticket.done or not ticket.granted:
             return []
         ticket.done = True
         self._owners.remove(ticket)
-        place = ticket.place
-        if place is None:
-            forget, request = self._root.lone.pop, ticket.request
-            for key in request.reads + request.writes:
-                forget(key, None)  # it may be both read and written
-            return []
+        place = ticket.standing()
         if place.inside:
             self._let_out(ticket)
         else:
@@ -143,6 +162,8 @@ class LockTable(Queues):
     def hand_over(self, ticket: Ticket, owner: Hashable) -> list[Ticket]:
         """Let a lease go on under another owner (``hold: turn`` or ``run``, spec 7.5).
 
+        The lease goes on with its keys. Units of resources are given back: they count what runs.
+
         Args:
             ticket: A granted ticket; nothing happens to another one.
             owner: The turn or run, an ancestor of the owner so far.
@@ -153,13 +174,16 @@ class LockTable(Queues):
         """
         if ticket.done or not ticket.granted:
             return []
+        if ticket.alone is not None:  # nobody has anything to do with it
+            ticket.owner = owner
+            return []
         self._owners.remove(ticket)
         ticket.owner = owner
         self._owners.add(ticket)
+        if ticket.standing().units:
+            self._let_out(ticket, units=True)
         self._draw_in(ticket)
-        if self._waited_for(ticket):
-            for below in self._below.get(owner, ()):
-                heappush(self._moved, (-below.number, below))
+        self._look_below(ticket)
         return self._settle()
 
     def poison(self, ticket: Ticket) -> list[Ticket]:
@@ -187,13 +211,34 @@ class LockTable(Queues):
         """Who holds what, and who waits for whom, at this moment."""
         return statistics_of(self._live())
 
+    def _take_all(
+        self, owner: Hashable, request: LockRequest, keys: tuple[str, ...]
+    ) -> Ticket | None:
+        """Do what `take` does with any number of keys, some of them perhaps only read."""
+        root = self._root
+        if root.trees or not keys:
+            return None
+        lone, nodes = root.lone, root.nodes
+        for key in keys:
+            if key in lone or key in nodes or key[-3:] == TREE:
+                return None
+        self._number = number = self._number + 1
+        ticket = Ticket(number, request, owner)
+        for key in keys:
+            lone[key] = ticket
+        ticket.alone = keys
+        ticket.granted = True
+        self._fence = ticket.fence = self._fence + 1
+        return ticket
+
     def _live(self) -> Iterator[Ticket]:
+        yield from dict.fromkeys(self._root.lone.values())
         yield from self._owners.everybody()
-        for tickets in self._waiting.values():
-            yield from tickets
+        yield from self._everybody_waiting()
 
     def _queue(self, ticket: Ticket, *, wait: bool) -> None:
         ticket.place = Place(ticket.request.keys(), ticket.request.units())
+        self._root.seat_meeting(ticket.place.keys)
         self._stand(ticket)
         error = None
         if not ticket.place.pending:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from toolflow.errors import RunError, UsageError
 from toolflow.model.turn import EMPTY
@@ -62,6 +62,18 @@ class LockRequest(NamedTuple):
         return {name: units for name, units in self.uses.items() if units}
 
 
+class Asker(Hashable, Protocol):
+    """Who asks for one key, and says in full what it asked for when somebody wants to see that."""
+
+    @property
+    def owner(self) -> Hashable:
+        """Itself."""
+
+    @property
+    def request(self) -> LockRequest:
+        """What was asked for."""
+
+
 class Place:
     """Where a ticket stands. A ticket that met nobody has none (see `LockTable`).
 
@@ -116,9 +128,13 @@ class Place:
 class Ticket:
     """A request in the queues, and after the grant the lease. Only the lock table changes it.
 
-    Attributes:
+    Args:
         number: Counted up over the whole table: the order of asking.
-        request: What was asked for.
+        asked: What is asked for, or who can tell.
+        owner: Who asks, where that is known already.
+
+    Attributes:
+        number: See above.
         owner: Who holds it; another one than asked after a `LockTable.hand_over`.
         granted: Whether it holds its keys and resources.
         fence: A number that is larger than that of every earlier grant; 0 before the grant.
@@ -127,6 +143,7 @@ class Ticket:
         error: Why it failed while it waited, or ``None``.
         since: When it was granted, or else queued: for the store, which has a clock.
         waiter: For the store: what to wake.
+        alone: While it is granted and has no place: its key, or its keys. Else ``None``.
     """
 
     # Defaults stand in the class: most tickets never need most of them, and making a ticket is a
@@ -139,16 +156,32 @@ class Ticket:
     place: Place | None = None
     since = 0.0
     waiter: object = None
+    alone: str | tuple[str, ...] | None = None
 
-    def __init__(self, number: int, request: LockRequest) -> None:
+    def __init__(
+        self, number: int, asked: LockRequest | Asker, owner: Hashable | None = None
+    ) -> None:
         self.number = number
-        self.request = request
-        self.owner = request.owner
+        self.owner = asked.owner if owner is None else owner
+        self._asked = asked
+
+    @property
+    def request(self) -> LockRequest:
+        """What was asked for."""
+        asked = self._asked
+        if not isinstance(asked, LockRequest):
+            asked = self._asked = asked.request
+        return asked
 
     @property
     def name(self) -> str:
         """What people see: the label, else the owner as text."""
         return self.request.label or str(self.owner)
+
+    def forget_units(self) -> None:
+        """Note that the units of its resources were given back, and the keys were not."""
+        self._asked = self.request._replace(uses=EMPTY, capacities=EMPTY)
+        self.standing().units = {}
 
     def standing(self) -> Place:
         """Its place, for a ticket that is known to have one."""
@@ -162,3 +195,8 @@ class Ticket:
     def __repr__(self) -> str:
         state = "done" if self.done else "granted" if self.granted else "waiting"
         return f"<Ticket {self.number} of {self.name}: {state}>"
+
+
+def lineage(ticket: Ticket) -> tuple[Hashable, ...]:
+    """The owner of a ticket and its ancestors, nearest first, each once."""
+    return tuple(dict.fromkeys((ticket.owner, *ticket.request.ancestors)))

@@ -7,15 +7,15 @@ key: anything else would let a stream of small takers starve it.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Collection, Iterator
+from collections import OrderedDict, defaultdict
+from collections.abc import Collection, Hashable, Iterator
 from typing import TYPE_CHECKING
 
 from toolflow.scheduler.lock_node import Line, Node, fixed, queue
+from toolflow.scheduler.lock_ticket import Ticket, lineage
 
 if TYPE_CHECKING:
     from toolflow.scheduler.lock_scope import Scope
-    from toolflow.scheduler.lock_ticket import Ticket
 
 
 class ResourceNode(Node):
@@ -44,7 +44,9 @@ class ResourceNode(Node):
     def join(self, ticket: Ticket, value: int) -> bool:
         """Add an entry; tells whether it is at the front."""
         first = next(iter(self.line), None)
-        if (first is None or first.number > ticket.number) and self._fits(ticket, value):
+        if (first is None or first.number > ticket.number) and self.fits(
+            ticket, self.in_use + value
+        ):
             self._advance(ticket, value)
             return True
         queue(self.line, ticket, value)
@@ -88,13 +90,20 @@ class ResourceNode(Node):
     def held_up(self, ticket: Ticket, stuck: Collection[Ticket]) -> list[Ticket]:  # noqa: ARG002  # no single one does
         """The entries that cannot come to the front if all of these never leave.
 
-        One holder that never leaves holds nobody up as long as the others give back enough.
+        One holder that never leaves holds nobody up as long as the others give back enough. What
+        an ancestor of a waiting one holds is not given back before that one has ended.
         """
-        kept = sum(units for holder, units in self.front.items() if holder in stuck)
+        kept, others = 0, defaultdict[Hashable, int](int)
+        for holder, units in self.front.items():
+            if holder in stuck:
+                kept += units
+            else:
+                others[holder.owner] += units
         waiting = list(self.line.items())
         for place, (waiter, units) in enumerate(waiting):
             bound = self._bound(waiter)
-            if bound is not None and kept + units > bound:
+            own = sum(others.get(owner, 0) for owner in lineage(waiter))
+            if bound is not None and kept + own + units > bound:
                 return [later for later, _ in waiting[place:]]
             if waiter in stuck:
                 return [later for later, _ in waiting[place + 1 :]]
@@ -104,16 +113,17 @@ class ResourceNode(Node):
         freed: list[Ticket] = []
         while self.line:
             first, needed = next(iter(self.line.items()))
-            if not self._fits(first, needed):
+            if not self.fits(first, self.in_use + needed):
                 break
             del self.line[first]
             self._advance(first, needed)
             freed.append(first)
         return freed
 
-    def _fits(self, ticket: Ticket, units: int) -> bool:
+    def fits(self, ticket: Ticket, in_use: int) -> bool:
+        """Whether so many units may be in use, as far as a ticket knows."""
         bound = self._bound(ticket)
-        return bound is None or self.in_use + units <= bound
+        return bound is None or in_use <= bound
 
     def _bound(self, ticket: Ticket) -> int | None:
         return ticket.request.capacities.get(self.key) if self.box is None else self.box

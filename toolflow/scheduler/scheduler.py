@@ -8,7 +8,8 @@ How the rules of spec 6 are kept:
 
 * A *cursor* walks through the turn in call order and prepares one call after the other, never
   more of them than there are permits for. It does not pass an exclusive call, or a call with
-  ``stop: after``, before that one is done, and it stands still at a stop point.
+  ``stop: after``, before that one is done, and it stands still at a stop point. It comes back to
+  a call that gave up its place and has to stop now, and goes on from there when it need not.
 * A prepared call starts when nothing before it in the plan is open, its question is answered, and
   a permit and the run's own share of resources are free; of several, the earliest goes first.
 * An exclusive call starts when every earlier call is done and no permit is out. A call that
@@ -22,6 +23,7 @@ from __future__ import annotations
 from toolflow.model.batch import CallPlan
 from toolflow.scheduler.decisions import (
     ACQUIRING,
+    AFTER,
     ASKING,
     DONE,
     HOOKING,
@@ -78,14 +80,16 @@ class Scheduler(Walk):
 
     @property
     def prepared_calls(self) -> frozenset[int]:
-        """Calls whose before-hook is done and that have not ended."""
-        return frozenset(self._open)
+        """Calls whose before-hook is done and that have no outcome."""
+        ended = {AFTER, HOOKING, DONE}
+        return frozenset(i for i in self._open - self._unseen if self.phase[i] not in ended)
 
     # ---- facts ----
 
     def begin(self) -> None:
         """The run begins."""
         self._skip_later()
+        self._decline_awaits()
         for call in self.calls:
             if call.ask is not None and self.phase[call.index] == WAITING:
                 self._ask_if_needed(call.index)
@@ -162,7 +166,9 @@ class Scheduler(Walk):
         self._replace(index, call)
         if index == self.stop_point:
             self.stop_point = -1  # the cursor looks at it again
-        if self._exclusive[index] and phase in {READY, ACQUIRING}:
+        if phase in {READY, ACQUIRING}:
+            self._note_stop_after(index)
+        if self._exclusive[index] and index in self._open:
             self._late.add(index)
             for other in range(index + 1, len(self.calls)):
                 if self.phase[other] == ACQUIRING:

@@ -79,8 +79,9 @@ class State:
         self._calm = not (hooks or asking or prepared or self._approvals_first)
         self._plain = [self._is_plain(call) for call in self.calls]
         self._restore(settled or {}, frozenset(failed))
-        self._open.update(prepared)
+        self._open.update(index for index in prepared if self.phase[index] == WAITING)
         self._awaits = tuple(asking)  # calls that asked a person before, and have no answer yet
+        self._unseen = frozenset(self._awaits) - self._open  # those that no before-hook has seen
         for index in self._awaits:
             self._restore_asking(index)
 
@@ -114,8 +115,20 @@ class State:
         self._open.add(index)
         if self._exclusive[index]:
             self._late.add(index)
+        self._note_stop_after(index)
+
+    def _note_stop_after(self, index: int) -> None:
+        """Note whether nothing behind a call is to start before the run was resumed after it."""
         if self.calls[index].terms.stop == "after" and self._pausable:
             self._holds.add(index)
+        else:
+            self._holds.discard(index)
+
+    def _decline_awaits(self) -> None:
+        """A run that cannot pause waits for no answer: nobody could ever give it."""
+        for index in self._awaits:
+            if not self._pausable and self.phase[index] == ASKING:
+                self._settle(index, "declined")
 
     def _waits_for_person(self) -> bool:
         return any(self.phase[index] == ASKING for index in self._awaits)
@@ -243,7 +256,7 @@ class State:
             if (
                 other != index
                 and (mine or other in self._changed or other < split)
-                and (other < index or self.phase[other] not in {WAITING, PREPARING, READY})
+                and (other < index or self.phase[other] not in {WAITING, PREPARING, READY, ASKING})
                 and calls_meet(call, self.calls[other])
             ):
                 self._waits.add(index, other)

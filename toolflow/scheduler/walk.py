@@ -83,10 +83,9 @@ class Walk(State):
             return
         if self._stops_before(index):
             self._open.add(index)  # the cursor is not to prepare it again
-            self._cursor, self.stop_point = index, index
+            self._cursor = min(self._cursor, index)
             return
-        if self.calls[index].terms.stop == "after" and self._pausable:
-            self._holds.add(index)
+        self._note_stop_after(index)
         self._enter(index)
 
     def _advance_low(self) -> None:
@@ -109,8 +108,12 @@ class Walk(State):
         if self._holds:
             self._pass_holds()
         starts = self._starts
-        # Never more calls than there are permits for: `_may_prepare` looks at everything else.
-        while self._cursor < count and starts.permits > len(starts.queued) and self._may_prepare():
+        # Never more calls than there are permits for, but those that are prepared already.
+        while (
+            self._cursor < count
+            and (starts.permits > len(starts.queued) or self._cursor in self._open)
+            and self._may_prepare()
+        ):
             index = self._cursor
             if self._plain[index] and phase[index] == WAITING and self._regular():
                 self._cursor += 1
@@ -151,20 +154,28 @@ class Walk(State):
             self.decided.append(start(index))
 
     def _may_prepare(self) -> bool:
-        if self._shut or self.stop_point >= 0 or self._late:
+        """Whether the cursor may go on past the call at which it stands.
+
+        It may have come back to calls before others that are prepared, so what counts is where a
+        stop point, a barrier or an open before-hook is, not only that there is one.
+        """
+        index = self._cursor
+        if self._shut or 0 <= self.stop_point <= index:
             return False
-        if self._holds and self._cursor > min(self._holds):
+        if self._late and index > min(self._late):
+            return False
+        if self._holds and index > min(self._holds):
             return False
         if self._approvals_first and self._asked:
             return False
-        return not (self._hooks and self._cursor and self.phase[self._cursor - 1] == PREPARING)
+        return not (self._hooks and index and self.phase[index - 1] == PREPARING)
 
     def _pass_holds(self) -> None:
         """Stop at calls with ``stop: after`` that are done; go on from those that did not run."""
         for held in sorted(self._holds):
             if held in self._refused:
                 self._holds.discard(held)
-            elif self.phase[held] == DONE and self.stop_point < 0:
+            elif self.phase[held] == DONE and not 0 <= self.stop_point < held:
                 self._holds.discard(held)
                 self.stop_point = held
 

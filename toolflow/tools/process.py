@@ -77,19 +77,19 @@ async def run_process(
     Raises:
         ToolFailure: If it cannot be started.
     """
-    process = _start(command, cwd, env)
+    process = start_process(command, cwd, env)
     output = _Output(max_output, keep)
     assert process.stdout is not None
     reader = threading.Thread(target=output.read, args=(process.stdout,), daemon=True)
     try:
         reader.start()
         with anyio.move_on_after(timeout) as scope:
-            await _in_thread(process.wait)
+            await in_thread(process.wait)
     finally:
         with anyio.CancelScope(shield=True):
-            await _end(process, grace)
+            await end_process(process, grace)
             with anyio.move_on_after(_DRAIN):
-                await _in_thread(output.read_all.wait)
+                await in_thread(output.read_all.wait)
     text, note = output.text()
     if not output.read_all.is_set():
         note = "A process that left the command's group still holds its output."
@@ -103,16 +103,38 @@ def outcome_of_command(ended: Ended, timeout: float | None) -> Outcome:
         return Outcome("timed_out", ended.output or None, error, note=ended.note)
     if ended.code == 0:
         return Outcome("ok", ended.output or "(no output)", note=ended.note)
-    if ended.code < 0:
-        error = f"The command was ended by {_signal_name(-ended.code)}."
-    else:
-        error = f"The command ended with exit code {ended.code}."
+    error = f"The command {how_it_ended(ended.code)}."
     return Outcome("failed", ended.output or None, error, note=ended.note)
 
 
-def _start(
-    command: str | Sequence[str], cwd: str, env: Mapping[str, str] | None
+def how_it_ended(code: int) -> str:
+    """What an exit code says, as the end of a sentence: ``ended with exit code 1``."""
+    return f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+
+
+def start_process(
+    command: str | Sequence[str],
+    cwd: str,
+    env: Mapping[str, str] | None,
+    *,
+    stdin: int = subprocess.DEVNULL,
+    stderr: int = subprocess.STDOUT,
 ) -> subprocess.Popen[bytes]:
+    """Start a command as the leader of a process group of its own.
+
+    Args:
+        command: A program with its arguments; or text for the shell.
+        cwd: The folder that it runs in.
+        env: Its whole environment, or ``None`` for the present one.
+        stdin: What it reads, as for `subprocess.Popen`.
+        stderr: Where its errors go; by default where its output goes, which is a pipe.
+
+    Returns:
+        The process; end it with `end_process`.
+
+    Raises:
+        ToolFailure: If it cannot be started.
+    """
     if os.name != "posix":
         raise ToolFailure("Commands need process groups, which this system has not.")
     argv = [_SHELL, "-c", command] if isinstance(command, str) else list(command)
@@ -125,9 +147,10 @@ def _start(
             argv,
             cwd=cwd,
             env=None if env is None else dict(env),
-            stdin=subprocess.DEVNULL,
+            bufsize=0,
+            stdin=stdin,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=stderr,
             start_new_session=True,
         )
     except FileNotFoundError as error:
@@ -137,24 +160,31 @@ def _start(
         raise ToolFailure(f"{argv[0]!r} cannot be run: {why}.") from error
 
 
-async def _end(process: subprocess.Popen[bytes], grace: float) -> None:
-    """End the group. Its number is not given to others while a member is there."""
+async def end_process(process: subprocess.Popen[bytes], grace: float) -> None:
+    """End a process that `start_process` started, with its group.
+
+    Args:
+        process: The process. Its number is not given to others while a member of the group is
+            there.
+        grace: Seconds between asking it to end and making it.
+    """
     if process.returncode is None:
-        _signal_group(process.pid, signal.SIGTERM)
+        signal_group(process.pid, signal.SIGTERM)
         with anyio.move_on_after(grace):
-            await _in_thread(process.wait)
-    _signal_group(process.pid, signal.SIGKILL)
-    await _in_thread(process.wait)
+            await in_thread(process.wait)
+    signal_group(process.pid, signal.SIGKILL)
+    await in_thread(process.wait)
 
 
-def _signal_group(group: int, number: signal.Signals) -> None:
+def signal_group(group: int, number: signal.Signals) -> None:
+    """Send a signal to all processes of a group, if there are any."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):  # nobody left; macOS says so for the dead, too
         pass
 
 
-async def _in_thread(wait: Callable[[], object]) -> None:
+async def in_thread(wait: Callable[[], object]) -> None:
     """Wait in a thread of its own, so that no pool of threads can run dry of waiting ones."""
     await anyio.to_thread.run_sync(wait, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1))
 

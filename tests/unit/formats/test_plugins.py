@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from toolflow.errors import TurnError, UsageError
-from toolflow.formats import FORMATS, detect, plugins, read_turn, write_turn
+from toolflow.formats import FORMATS, detect, examine, plugins, read_turn, repair, write_turn
 from toolflow.formats.session import read_session
 from toolflow.model import Outcome
 
@@ -240,3 +240,69 @@ def test_what_toolflow_reads_itself_loads_no_other_package(install):
         "assert 'importlib.metadata' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[3])
+
+
+TALK = """
+import re
+
+from toolflow.formats.base import Answer, Format, IdRule
+from toolflow.formats.layout import of_messages
+from toolflow.model import Call, Outcome, Turn
+
+
+def said(item):
+    return Turn("", (Call(0, item["ask"], "t"),), "acme", item)
+
+
+def steps(items):
+    for place, item in enumerate(items):
+        if "ask" in item:
+            yield said(item)
+        elif "for" in item:
+            yield Answer(item["for"], Outcome("ok", item["told"]), place)
+
+
+def read(data):
+    return [said(item) for item in (data if isinstance(data, list) else [data]) if "ask" in item]
+
+
+def write(turn, outcomes, ids, texts):
+    message = {**(turn.message or {}), "ask": ids[0]}
+    return [message], [{"for": ids[0], "told": outcomes[0].text}]
+
+
+FORMAT = Format(
+    "acme",
+    "an object with ask",
+    lambda data: any("ask" in item for item in data if isinstance(item, dict)),
+    read,
+    write,
+    IdRule(re.compile("[a-z]+"), re.compile("[^a-z]")),
+    steps=steps,
+    layout=of_messages(lambda item: KEYS if "for" in item else None),
+)
+"""
+
+
+def test_conversations_of_another_package_are_examined_and_mended(install):
+    install("acme-talk", "acme", TALK.replace("KEYS", '("for",)'))
+    messages = [{"ask": "A"}, {"note": "x"}, {"for": "A", "told": "yes"}, {"note": "y"}]
+
+    report = examine(messages, format="acme")
+
+    assert [found.code for found in report.findings] == ["refused_id", "results_apart"]
+    assert repair(messages, format="acme").messages == [
+        {"ask": "_"},
+        {"for": "_", "told": "yes"},
+        {"note": "x"},
+        {"note": "y"},
+    ]
+
+
+def test_a_layout_of_another_package_that_fails_is_one_line(install):
+    install("acme-talk", "acme", TALK.replace("KEYS", "1 / 0"))
+
+    with pytest.raises(
+        TurnError, match=r"^<toolflow.formats>: format 'acme' of acme-talk 1.5 fail"
+    ):
+        examine([{"ask": "a"}, {"for": "a", "told": "yes"}], format="acme")

@@ -8,7 +8,7 @@ from locks import check_empty
 
 from toolflow.errors import LockCycleError, UsageError
 from toolflow.locks import KeyedLock, LockRequest, MemoryStore, acquire, default_store
-from toolflow.locks.keyed_lock import Holding, current_lineage, inside
+from toolflow.locks.blocks import Holding, current_lineage, inside
 
 pytestmark = pytest.mark.anyio
 
@@ -157,10 +157,82 @@ async def test_a_block_can_be_entered_again_after_it_was_left():
             pass
 
 
+@pytest.mark.parametrize("how", [lambda lock: lock.hold("k"), lambda lock: lock.hold(writes="k")])
+async def test_a_block_is_for_one_task_at_a_time(how):
+    hold = how(KeyedLock())
+    with anyio.fail_after(5):
+        for _ in range(2):
+            async with hold:
+                with pytest.raises(UsageError, match="twice at a time"):
+                    async with hold:
+                        pytest.fail("it was entered")
+            async with hold:
+                pass
+
+
+@pytest.mark.parametrize("how", [lambda lock: lock.hold("k"), lambda lock: lock.hold(writes="k")])
+async def test_what_a_block_left_running_is_not_inside_when_it_is_entered_again(how):
+    lock, go, order = KeyedLock(), anyio.Event(), []
+    hold = how(lock)
+
+    async def leaked():
+        await go.wait()
+        async with lock.hold("k"):
+            order.append("leaked")
+
+    async with anyio.create_task_group() as tasks:
+        async with hold:
+            tasks.start_soon(leaked)
+            await anyio.wait_all_tasks_blocked()
+
+        async def again():
+            async with hold:
+                go.set()
+                await anyio.wait_all_tasks_blocked()
+                order.append("again")
+
+        tasks.start_soon(again)
+    assert order == ["again", "leaked"]
+
+
+async def test_a_lone_key_tells_what_it_is_when_somebody_asks():
+    lock = KeyedLock()
+    async with lock.hold("outer", label="the outer"), lock.hold("k", label="the inner") as lease:
+        assert lease.request.writes == ("k",)
+        assert [str(owner) for owner in lease.request.ancestors] == ["the outer"]
+        assert lease.request.owner is lease.owner
+        assert str(lease.owner) == "the inner"
+        assert lock.store.statistics().keys["k"].holders[0].since > 0
+
+
+async def test_a_lone_key_waits_and_can_be_given_up_like_any_other():
+    lock, entered = KeyedLock(), []
+
+    async def take(name, scope):
+        with scope:
+            async with lock.hold("k"):
+                entered.append(name)
+
+    scopes = [anyio.CancelScope(), anyio.CancelScope()]
+    holder = lock.store.acquire_nowait(LockRequest("h", writes=("k",)))
+    async with anyio.create_task_group() as tasks:
+        for name, scope in zip("ab", scopes, strict=True):
+            tasks.start_soon(take, name, scope)
+            await anyio.wait_all_tasks_blocked()
+        scopes[0].cancel()
+        await anyio.wait_all_tasks_blocked()
+        assert entered == []
+        lock.store.release(holder)
+    assert entered == ["b"]
+    check_empty(lock.store._table)
+
+
 @pytest.mark.parametrize("keys", [[1], [None], [b"k"]])
 async def test_a_key_that_is_no_text_is_refused(keys):
     with pytest.raises(UsageError, match="no key"):
         acquire(writes=keys)
+    with pytest.raises(UsageError, match="no key"):
+        KeyedLock().hold(*keys)
 
 
 async def test_the_default_store_is_used_by_default():

@@ -556,3 +556,69 @@ def test_waiting_under_a_turn_that_holds_a_lease_looks_at_no_other_waiter(table,
     for index in range(1_000):
         table.request(index, writes=["k"], ancestors=["turn"])
     assert looked_at <= 2_000
+
+
+def test_a_lease_that_went_over_is_open_with_those_keys_that_are_in_nobodys_way(table):
+    """Of two keys, one is still inside a call that ended; that is no matter of the other one."""
+    parent = table.request("a", writes=["x"], ancestors=["run"])
+    child = table.request("a1", writes=["x", "y"], ancestors=["a", "run"])
+    table.hand_over(child, "run")
+    sibling = table.request("b", writes=["y"], ancestors=["run"])
+    assert sibling.granted
+    other = table.request("c", writes=["x"], ancestors=["run"])
+    assert not other.granted
+    assert table.release(parent) == [other]
+    for ticket in (other, sibling, child):
+        table.release(ticket)
+    check_empty(table)
+
+
+def test_one_who_waits_for_a_lease_of_his_own_that_is_inside_another_goes_inside_when_it_can(table):
+    around = table.request("a1", writes=["x"], ancestors=["a", "run"])
+    before = table.request("a1", writes=["y"], ancestors=["a", "run"])
+    both = table.request("a1", writes=["x", "y"], ancestors=["a", "run"])
+    table.hand_over(both, "a")
+    waits = table.request("a", writes=["y"], ancestors=["run"])
+    assert not waits.granted
+    assert table.release(before) == [waits]
+    for ticket in (waits, both, around):
+        table.release(ticket)
+    check_empty(table)
+
+
+def units(table, owner, count, *ancestors, writes=()):
+    return table.request(
+        owner, (), writes, ancestors=ancestors, uses={"gpu": count}, capacities={"gpu": 3}
+    )
+
+
+def test_who_waits_for_units_is_stuck_once_too_many_of_all_holders_are(table):
+    units(table, "x", 1, "run")
+    holder = table.request("q", writes=["b"], ancestors=["other"])
+    units(table, "v", 1, "run", writes=["b"])  # its unit is set aside while it waits for the key
+    child = units(table, "r", 2, "q", "other")
+    with pytest.raises(LockCycleError, match=r"resource 'gpu'|key 'b'"):
+        table.request("y", writes=["b"], ancestors=["x", "run"])
+    assert not child.granted
+    assert table.statistics().keys["b"].holders[0].owner == holder.owner
+
+
+def test_units_of_an_ancestor_are_not_given_back_to_its_own_nested_calls(table):
+    table.request("x", writes=["a"], ancestors=["run"], uses={"gpu": 1}, capacities={"gpu": 3})
+    holder = units(table, "c", 2, "other")
+    waits = units(table, "x1", 2, "x", "run")  # one from its parent, one from outside
+    assert not waits.granted
+    with pytest.raises(LockCycleError):
+        table.request("c1", writes=["a"], ancestors=["c", "other"])
+    assert table.release(holder) == [waits]
+
+
+def test_a_lease_that_goes_over_keeps_its_keys_and_gives_back_its_units(table):
+    lease = units(table, "a", 2, "run", writes=["k"])
+    inside = units(table, "a1", 1, "a", "run")
+    waits = units(table, "b", 2, "other")
+    assert (inside.granted, waits.granted) == (True, False)
+    assert table.hand_over(lease, "run") == [waits]
+    assert [one.units for one in table.statistics().resources["gpu"].holders] == [1, 2]
+    assert not table.request("c", writes=["k"], ancestors=["other"]).granted
+    assert table.request("d", writes=["k"], ancestors=["run"]).granted

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any
 
 from toolflow.errors import TurnError
 from toolflow.formats.base import Answer, Format, Misfit
 from toolflow.formats.session.pairing import Conversation
+from toolflow.formats.watched import Watched
 from toolflow.model import Turn
 
 Item = tuple[int, Any]
@@ -98,7 +99,7 @@ def kinds(form: Format, item: Any) -> set[type]:
 def _steps(form: Format, items: Sequence[Item]) -> Steps | str:
     """The steps with their numbers, or the sentence about why they cannot be made."""
     assert form.steps is not None
-    watched = _Watched([item for _, item in items])
+    watched = Watched([item for _, item in items])
     numbers = [number for number, _ in items]
     own = {id(item): number for number, item in items}
     found: Steps = []
@@ -124,27 +125,3 @@ def _own_number(step: Turn | Answer, own: dict[int, int], number: int) -> int:
     message = step.message if isinstance(step, Turn) else None
     first = message[0] if isinstance(message, list) and message else message
     return own.get(id(first), number)
-
-
-class _Watched(Sequence[Any]):
-    """A list that knows which of its items was looked at last."""
-
-    def __init__(self, items: list[Any]) -> None:
-        self._items = items
-        self.at = 0
-
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
-    def __getitem__(self, index: int | slice) -> Any:
-        if isinstance(index, int):
-            self.at = index
-        return self._items[index]
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __iter__(self) -> Iterator[Any]:
-        for self.at, item in enumerate(self._items):  # noqa: B020  # the place is the point of it
-            yield item

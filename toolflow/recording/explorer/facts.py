@@ -23,12 +23,27 @@ from toolflow.recording.explorer.world import (
 )
 
 
+def first_facts(world: World) -> Iterator[Fact]:
+    """Every way in which a run may begin.
+
+    Args:
+        world: A moment with a fresh scheduler.
+    """
+    yield Fact("begin")
+    if world.halts and world.pausable:
+        yield Fact("begin", -1, "halted")
+    if world.aborts:
+        yield Fact("begin", -1, "aborted")
+
+
 def possible_facts(world: World) -> Iterator[Fact]:
     """Every fact that may come up next, the ones that nobody can rely on last.
 
     Args:
         world: A moment in which all decisions were carried out.
     """
+    if world.ended == "crash":
+        return
     if world.ended:
         yield from _late_facts(world)
         return
@@ -37,17 +52,19 @@ def possible_facts(world: World) -> Iterator[Fact]:
     for index in sorted(world.questions):
         yield Fact("answered", index, "yes")
         yield Fact("answered", index, "no")
-    if world.halts and not world.halted and not world.aborted and world.possible.pausable:
+    if world.halts and not world.halted and not world.aborted and world.pausable:
         yield Fact("halt")
     if world.aborts and not world.aborted:
         yield Fact("abort")
     if world.faults and not world.broken:
         yield Fact("fail")
+    if world.crashes:
+        yield Fact("crash")
 
 
 def must_go_on(fact: Fact, world: World) -> bool:
     """Whether a run may rely on this fact to come: a stuck body may never stop."""
-    if fact.kind in {"halt", "abort", "fail", "changed"}:
+    if fact.kind in {"halt", "abort", "fail", "crash", "changed"}:
         return False
     return not (fact.kind == "stopped" and fact.call in world.stuck)
 
@@ -83,7 +100,7 @@ def _facts_of(world: World, index: int) -> Iterator[Fact]:
         yield Fact("after_done", index)
         if _matters(world, index) and world.known[index] == "ok":
             yield Fact("after_done", index, "failed")
-    if stage in {IDLE, PREPARED, ACQUIRING} and not world.settled(index):
+    if stage in {IDLE, PREPARING, PREPARED, ACQUIRING} and not world.settled(index):
         yield from _tool_facts(world, index)
 
 
@@ -92,8 +109,7 @@ def _tool_facts(world: World, index: int) -> Iterator[Fact]:
     for number, form in enumerate(world.possible.live_changes.get(index, ())):
         fact = Fact("changed", index, str(number))
         if form.verdict.kind == "settled":
-            if world.stage[index] != ACQUIRING:
-                yield Fact("refused", index, "gone")
+            yield Fact("refused", index, "gone")
         elif fact not in world.spent and _may_become(world.calls[index], form):
             yield fact
 
@@ -124,7 +140,7 @@ def _body_facts(world: World, index: int) -> Iterator[Fact]:
     if call.terms.timeout is not None or index in world.cancelled:
         yield Fact("reported", index)
     asked = Fact("interrupted", index)
-    may_ask = index in possible.asking and possible.pausable and not world.aborted
+    may_ask = index in possible.asking and world.pausable and not world.aborted
     if may_ask and asked not in world.spent:
         yield asked
 

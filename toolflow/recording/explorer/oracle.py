@@ -80,21 +80,21 @@ def stopped(world: World, index: int) -> str:
 
 def stops_before(world: World, index: int) -> bool:
     """Whether the run stops before a call that has not started."""
-    if not world.possible.pausable or world.stage[index] >= ACQUIRING:
+    if not world.pausable or world.stage[index] >= ACQUIRING:
         return False
     call = world.calls[index]
-    if call.ask is not None and not world.possible.approver and index not in world.approved:
+    if call.ask is not None and not world.approver and index not in world.approved:
         return True
     if index in world.passed:
         return False
-    return index in world.possible.stops or call.terms.stop == "before"
+    return index in world.stops or call.terms.stop == "before"
 
 
 def stops_after(world: World, index: int) -> bool:
     """Whether later calls wait for a call with ``stop: after``, and for the resume after it."""
     if world.calls[index].terms.stop != "after" or index in world.before:
         return False
-    return world.possible.pausable and world.stage[index] != DEAD
+    return world.pausable and world.stage[index] != DEAD
 
 
 def _question(world: World, index: int) -> str:
@@ -108,6 +108,8 @@ def _earlier(world: World, index: int) -> str:
     """What earlier calls have against it: barriers, and meeting calls that have not started."""
     alone = exclusive(world, index)
     for before in range(index):
+        if world.hooks and world.stage[before] < PREPARED and not world.settled(before):
+            return f"{before} is not prepared"
         if alone and not world.done(before):
             return f"it runs alone, and {before} is not done"
         if world.done(before):
@@ -123,7 +125,7 @@ def _earlier(world: World, index: int) -> str:
 def _beside(world: World, index: int, ignore: AbstractSet[int], *, leaving: bool) -> str:
     """What running calls have against it, reported ones included."""
     active = [other for other in world.active if other != index and other not in ignore]
-    if len(active) >= world.plan.limits.pool:
+    if len(active) >= world.pool:
         return "no permit is free"
     for other in active:
         if not leaving and world.stage[other] == ACQUIRING and other in world.cancelled:
@@ -160,15 +162,13 @@ def prepare_hold(world: World, index: int, *, ignore: AbstractSet[int] = NOBODY)
     active = [other for other in world.active if other not in ignore]
     if alone := [other for other in active if exclusive(world, other) or exclusive(world, index)]:
         return f"{alone[0]} runs, and one of them runs alone"
-    return "no permit is free" if len(active) >= world.plan.limits.pool else ""
+    return "no permit is free" if len(active) >= world.pool else ""
 
 
 def startable(world: World, index: int) -> bool:
     """Whether a call is where it could start from, if nothing holds it."""
     stage = world.stage[index]
-    return not world.settled(index) and (
-        stage == PREPARED or (stage == IDLE and not world.possible.hooks)
-    )
+    return not world.settled(index) and (stage == PREPARED or (stage == IDLE and not world.hooks))
 
 
 def bodies(world: World) -> list[int]:

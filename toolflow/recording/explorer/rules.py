@@ -1,13 +1,12 @@
-"""The rules that hold at every decision and in every state (spec 6 and 8, conformance 154)."""
+"""The rules that hold at every decision (spec 6 and 8, conformance 154)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolflow.recording.explorer.facts import must_go_on, possible_facts
+from toolflow.recording.explorer.broken import need
 from toolflow.recording.explorer.oracle import (
     bodies,
-    exclusive,
     hold,
     meet,
     prepare_hold,
@@ -15,7 +14,8 @@ from toolflow.recording.explorer.oracle import (
     stops_after,
     stops_before,
 )
-from toolflow.recording.explorer.telling import enter
+from toolflow.recording.explorer.rests import no_hook_due, not_idle
+from toolflow.recording.explorer.telling import enter, tell
 from toolflow.recording.explorer.world import (
     ACQUIRING,
     ASKING,
@@ -25,32 +25,10 @@ from toolflow.recording.explorer.world import (
     PREPARED,
     PREPARING,
     STAGES,
+    Fact,
     World,
 )
 from toolflow.scheduler import Decision
-
-
-class Broken(Exception):  # noqa: N818  # it is caught by the explorer and told as a violation
-    """A rule does not hold.
-
-    Args:
-        rule: A short name of the rule.
-        message: What is wrong, with the calls by index.
-    """
-
-    def __init__(self, rule: str, message: str) -> None:
-        super().__init__(f"{rule}: {message}")
-        self.rule = rule
-        self.message = message
-
-
-def need(holds: object, rule: str, message: str) -> None:
-    """Raise `Broken` unless something holds."""
-    if not holds:
-        raise Broken(rule, message)
-
-
-# ---- decisions ----
 
 
 def carry_out(world: World, decision: Decision) -> None:
@@ -70,7 +48,7 @@ def carry_out(world: World, decision: Decision) -> None:
 def _ask(world: World, decision: Decision) -> None:
     index = decision.call
     call = world.calls[index]
-    need(world.possible.approver, "question", f"{index} is asked for, and nobody is there")
+    need(world.approver, "question", f"{index} is asked for, and nobody is there")
     need(call.ask is not None, "question", f"{index} has no question")
     need(index not in world.approved, "question", f"{index} was approved")
     need(not world.settled(index), "question", f"{index} has settled")
@@ -80,13 +58,20 @@ def _ask(world: World, decision: Decision) -> None:
 
 def _prepare(world: World, decision: Decision) -> None:
     index = decision.call
-    need(world.possible.hooks, "before-hook", "there are no hooks")
+    need(world.hooks, "before-hook", "there are no hooks")
     where = world.stage[index]
     need(where == IDLE, "before-hook", f"{index} is {STAGES[where]}")
     need(not world.settled(index), "before-hook", f"{index} has settled")
+    need(index not in world.hooked, "before-hook", f"that of {index} runs twice")
+    before = world.last_hook
+    need(before < index, "before-hook", f"that of {index} runs after that of {before}")
     reason = prepare_hold(world, index)
     need(not reason, "before-hook", f"that of {index} runs, but {reason}")
     world.stage[index] = PREPARING
+    world.hooked.add(index)
+    world.last_hook = index
+    if world.possible.prompt:
+        tell(world, Fact("prepared", index))
 
 
 def _start(world: World, decision: Decision) -> None:
@@ -96,7 +81,7 @@ def _start(world: World, decision: Decision) -> None:
     reason = hold(world, index, leaving=False)
     need(not reason, "start", f"{index} starts, but {reason}")
     for before in range(index):
-        if startable(world, before):
+        if startable(world, before) and not (world.possible.prompt and world.changed_live):
             need(hold(world, before), "call order", f"{index} starts before {before}, which may")
     world.stage[index] = ACQUIRING
     call = world.calls[index]
@@ -116,8 +101,9 @@ def _settle(world: World, decision: Decision) -> None:
     elif status == "skipped":
         need(cause == world.skip_after < index, "settle", f"{told} for {cause}, which did not fail")
     elif status == "declined":
-        nobody = not world.possible.approver and not world.possible.pausable
-        need(nobody and world.calls[index].ask is not None, "settle", told)
+        asks = world.stage[index] == ASKING
+        nobody = not world.pausable and (asks or not world.approver)
+        need(nobody and (asks or world.calls[index].ask is not None), "settle", told)
     else:
         need(status == "held", "settle", told)
         _held(world, index, cause)
@@ -148,6 +134,8 @@ def _after(world: World, decision: Decision) -> None:
     open_ = [before for before in range(index) if not world.done(before)]
     need(not open_, "after-hook", f"that of {index} comes before {open_[:1]} is done")
     world.after[index] = HOOKING
+    if world.possible.prompt:
+        tell(world, Fact("after_done", index))
 
 
 def _cancel(world: World, decision: Decision) -> None:
@@ -156,10 +144,21 @@ def _cancel(world: World, decision: Decision) -> None:
     stops = world.aborted or world.broken or world.halted or index > world.skip_after
     need(stops or world.changed_live, "cancel", f"{index} is cancelled without need")
     world.cancelled.add(index)
+    if world.possible.prompt:
+        _end_at_once(world, index)
+
+
+def _end_at_once(world: World, index: int) -> None:
+    if world.stage[index] == ACQUIRING:
+        tell(world, Fact("gave_up", index))
+    elif world.stage[index] == PREPARING:
+        tell(world, Fact("prepared", index))
+    elif world.after[index] == HOOKING:
+        tell(world, Fact("after_done", index))
 
 
 def _pause(world: World, _decision: Decision) -> None:
-    need(world.possible.pausable, "pause", "the run may not pause")
+    need(world.pausable, "pause", "the run may not pause")
     need(not world.under_way, "pause", f"it pauses while {world.under_way} are under way")
     need(not (world.aborted or world.broken), "pause", "it pauses instead of ending")
     point = world.scheduler.stop_point
@@ -169,12 +168,18 @@ def _pause(world: World, _decision: Decision) -> None:
         early = [i for i in range(point) if not world.settled(i)]
         need(not early, "pause", f"it pauses at {point}, and {early} have not settled")
         need(stops_before(world, point) or _ends(world, point), "pause", f"{point} is no stop")
+        earlier = [i for i in range(point) if _ends(world, i)]
+        need(not earlier, "pause", f"it pauses at {point}, and {earlier} stop it before")
     if not world.halted:
         asks = ASKING in world.stage
         need(point >= 0 or asks, "pause", "it pauses without a stop point or a question")
         need(not world.questions, "pause", f"it pauses while {world.questions} are asked for")
         need(not bodies(world), "pause", f"it pauses while the bodies of {bodies(world)} go on")
-        _not_idle(world)
+        not_idle(world)
+    no_hook_due(world)
+    prepared = {i for i in world.hooked | world.prepared if not world.settled(i)}
+    told = world.scheduler.prepared_calls
+    need(not world.hooks or told == prepared, "pause", f"{told} are told as prepared")
     world.ended = "pause"
 
 
@@ -184,7 +189,7 @@ def _finish(world: World, _decision: Decision) -> None:
         open_ = [i for i in range(len(world.calls)) if not world.done(i)]
         need(not open_, "finish", f"it ends, and {open_} are not done")
     world.ended = "finish"
-    if world.changed_live or world.foreign:
+    if world.changed_live or world.foreign or world.crashed:
         return  # a later call may have started before an earlier one changed
     ran = [i for i in range(len(world.calls)) if f"={i}" in world.cells]
     expected = world.store.serial(world.calls, ran)
@@ -201,71 +206,3 @@ _CARRY_OUT: dict[str, Callable[[World, Decision], None]] = {
     "pause": _pause,
     "finish": _finish,
 }
-
-
-# ---- states ----
-
-
-def check_rest(world: World) -> None:
-    """Check a state in which all decisions were carried out.
-
-    Args:
-        world: The moment.
-
-    Raises:
-        Broken: If something that must not be is, or something that could go on does not.
-    """
-    _overlaps(world)
-    if world.ended:
-        return
-    go_on = any(must_go_on(fact, world) for fact in possible_facts(world))
-    need(go_on, "progress", f"nothing goes on: {[STAGES[s] for s in world.stage]}")
-    for index in range(len(world.calls)):
-        _not_forgotten(world, index)
-    _not_idle(world)
-
-
-def _overlaps(world: World) -> None:
-    """What the rules say of bodies, whoever started them (conformance 154)."""
-    running = world.overlapping
-    pool = world.plan.limits.pool
-    need(len(running) <= pool, "pool", f"{running} run at once, of {pool}")
-    for place, one in enumerate(running):
-        for other in running[place + 1 :]:
-            alone = exclusive(world, one) or exclusive(world, other)
-            need(not alone, "barrier", f"{one} and {other} overlap")
-            keys = meet(world.calls[one], world.calls[other])
-            need(not keys, "keys", f"{one} and {other} overlap, and their keys meet")
-    for name, capacity in world.plan.limits.resources.items():
-        taken = sum(world.calls[index].terms.uses.get(name, 0) for index in running)
-        need(taken <= capacity, "resources", f"{running} use {taken} {name} of {capacity}")
-
-
-def _not_forgotten(world: World, index: int) -> None:
-    """What must have been settled, cancelled or asked for by now."""
-    stage = world.stage[index]
-    cancelled = index in world.cancelled
-    if world.aborted or index > world.skip_after:
-        why = "the abort" if world.aborted else f"the failure of {world.skip_after}"
-        waits = stage in {IDLE, PREPARED, ASKING} and not world.settled(index)
-        need(not waits, "settle", f"{index} still waits after {why}")
-    if world.aborted:
-        need(cancelled or index not in world.under_way, "cancel", f"{index} goes on after an abort")
-    stops = world.halted or world.aborted or world.broken or index > world.skip_after
-    need(not (stops and stage == ACQUIRING) or cancelled, "cancel", f"{index} still waits for keys")
-    if world.after[index] == DUE and all(world.done(before) for before in range(index)):
-        raise Broken("after-hook", f"that of {index} does not run")
-    asks = world.calls[index].ask is not None and index not in world.approved | world.declined
-    if asks and world.possible.approver and not (world.aborted or world.broken):
-        known = world.settled(index) or index in world.questions
-        need(known, "question", f"nobody was asked for {index}")
-
-
-def _not_idle(world: World) -> None:
-    """A call starts, or is prepared, as soon as it may (spec 6.1)."""
-    for index in range(len(world.calls)):
-        if startable(world, index):
-            need(hold(world, index), "as soon as it may", f"{index} does not start")
-        elif world.stage[index] == IDLE and world.possible.hooks and not world.settled(index):
-            reason = prepare_hold(world, index)
-            need(reason, "as soon as it may", f"the before-hook of {index} does not run")

@@ -30,8 +30,23 @@ def tell(world: World, fact: Fact) -> None:
     _TELL[fact.kind](world, fact)
 
 
-def _begin(world: World, _fact: Fact) -> None:
-    world.scheduler.begin()
+def _begin(world: World, fact: Fact) -> None:
+    begin(world, fact.detail)
+
+
+def begin(world: World, before: str = "") -> None:
+    """The run begins; it may have been interrupted or aborted before it does.
+
+    Args:
+        world: A moment with a fresh scheduler.
+        before: ``halted``, ``aborted``, or an empty text.
+    """
+    if before == "halted":
+        _halt(world, Fact("halt"))
+    elif before == "aborted":
+        _abort(world, Fact("abort"))
+    if not world.scheduler.ended:
+        world.scheduler.begin()
 
 
 def _prepared(world: World, fact: Fact) -> None:

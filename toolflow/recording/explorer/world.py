@@ -76,6 +76,10 @@ class Possible:
         halts: How many times the run may be interrupted from outside.
         aborts: How many times it may be aborted; a second abort is always tried.
         faults: How many times the driver may break.
+        crashes: How many times its process may die; the run goes on from its journal.
+        prompt: Whether a wait that is cancelled, and a hook that is asked for or cancelled, ends
+            at once, while decisions that were made together with that are still to be carried out.
+        otherwise: Whether a paused run may be resumed with other options, once.
     """
 
     hooks: bool = False
@@ -93,6 +97,9 @@ class Possible:
     halts: int = 0
     aborts: int = 0
     faults: int = 0
+    crashes: int = 0
+    prompt: bool = False
+    otherwise: bool = False
 
 
 class World:
@@ -107,6 +114,9 @@ class World:
         count = len(plan.calls)
         self.plan = plan
         self.possible = possible
+        self.hooks, self.approver = possible.hooks, possible.approver
+        self.pausable, self.stops = possible.pausable, possible.stops
+        self.pool = plan.limits.pool
         self.store = Store(all_forms(plan, possible))
         self.calls = list(plan.calls)
         self.stage = [IDLE] * count
@@ -127,6 +137,11 @@ class World:
         self.ended = ""
         self.skip_after = count
         self.halts, self.aborts, self.faults = possible.halts, possible.aborts, possible.faults
+        self.crashes, self.otherwise = possible.crashes, possible.otherwise
+        self.hooked: set[int] = set()  # calls whose before-hook has begun
+        self.last_hook = -1  # the call whose before-hook began last in this run
+        self.crashed = False
+        self.unknown: set[int] = set()  # entered when the process died; a person decides
         self.uses: dict[int, Mapping[str, int]] = {}  # what each call took when it got its permit
         self.cells: dict[str, int] = {}
         self.seen = [0] * count
@@ -140,10 +155,10 @@ class World:
         settled = {i: self.done(i) for i in self.before}
         return Scheduler(
             self.plan,
-            hooks=self.possible.hooks,
-            approver=self.possible.approver,
-            pausable=self.possible.pausable,
-            stops=self.possible.stops,
+            hooks=self.hooks,
+            approver=self.approver,
+            pausable=self.pausable,
+            stops=self.stops,
             passed=self.passed,
             approved=self.approved,
             settled=settled,
@@ -169,11 +184,10 @@ class World:
     @property
     def stop_calls(self) -> list[int]:
         """Calls before or after which there may be a stop point, ascending."""
-        stops = self.possible.stops
         return [
             call.index
             for call in self.calls
-            if call.terms.stop is not None or call.ask is not None or call.index in stops
+            if call.terms.stop is not None or call.ask is not None or call.index in self.stops
         ]
 
     @property
@@ -200,7 +214,7 @@ class World:
     def learn(self, index: int, how: str, *, hooked: bool = True) -> None:
         """The outcome of a call is known."""
         self.known[index] = how
-        if hooked and self.possible.hooks and not (self.aborted or self.broken):
+        if hooked and self.hooks and not (self.aborted or self.broken):
             self.after[index] = DUE
         if how != "ok":
             self.fail(index)
