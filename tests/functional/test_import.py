@@ -162,3 +162,14 @@ def test_a_stream_with_a_torn_line_is_read_on(
     facts = json.loads(capsys.readouterr().out)
     assert (facts["format"], facts["calls"]) == ("anthropic", 1)
     assert facts["oddities"] == {"no_result": 1, "torn_event": 1}
+
+
+def test_of_many_tools_the_first_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "turn.json"
+    calls = [{"id": f"c{n}", "tool": f"tool_{n:02d}"} for n in range(30)]
+    path.write_text(json.dumps({"calls": calls}), encoding="utf-8")
+    assert main(["import", str(path)]) == 0
+    (line,) = [text for text in capsys.readouterr().out.splitlines() if "tools:" in text]
+    assert line.endswith(", tool_19 1, and 10 more")

@@ -15,6 +15,9 @@ from toolflow.errors import TurnError, UsageError
 from toolflow.formats.base import printable
 from toolflow.recording.importing import Imported, import_log
 
+_SHOWN = 20
+"""How many tools are named for one log; ``--output json`` has all."""
+
 
 def import_(
     sessions: list[str] = typer.Argument(
@@ -123,4 +126,7 @@ def _many(count: int, noun: str) -> str:
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counts.items())
+    """How often each was there; of many the first, and how many more there are."""
+    shown = [f"{name} {count}" for name, count in list(counts.items())[:_SHOWN]]
+    more = len(counts) - len(shown)
+    return ", ".join([*shown, f"and {more} more"] if more else shown)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 _LARGE = 4 * 1024 * 1024  # bytes that take about a second to read
+_NAME = 40  # characters of a file's name beside a bar
 _MARKS = {"ok": "✓", "running": "…", "failed": "✗", "timed_out": "✗", "aborted": "✗"}
 
 
@@ -131,5 +132,6 @@ def bytes_read(name: str, size: int) -> Iterator[Callable[[int], object] | None]
     console = Console(stderr=True, no_color=not has_colour(), highlight=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
     with Bars(*columns, TimeRemainingColumn(), console=console, transient=True) as bars:
-        bar = bars.add_task(harmless(name), total=size)
+        shown = name if len(name) <= _NAME else f"…{name[1 - _NAME :]}"  # its end tells the most
+        bar = bars.add_task(harmless(shown), total=size)
         yield lambda done: bars.update(bar, completed=done)
