@@ -64,7 +64,8 @@ def main() -> int:
             turns, calls = write_log(log, form, given.size * MB, small=given.small)
             size = log.stat().st_size / MB
             made = time.monotonic() - begin
-            print(f"{form}: {size:.0f} MB, {turns} turns, {calls} calls, made in {made:.0f} s", flush=True)
+            about = f"{size:.0f} MB, {turns} turns, {calls} calls"
+            print(f"{form}: {about}, made in {made:.0f} s", flush=True)
             for to in (None,) if given.look else (None, Path(folder) / f"recording.{given.to}"):
                 found, seconds, peak = imported(log, to)
                 way = "looked through" if to is None else f"recorded as {given.to}"

@@ -118,8 +118,9 @@ def main() -> int:
         count = min(1000, end - at)
         total.add(run(sources, at, count, bound=given.bound))
         at += count
-        if sys.stderr.isatty():
-            print(f"\r{total.inputs} inputs, {len(total.faults)} faults", end="", file=sys.stderr)
+        if sys.stderr.isatty() or total.inputs % 20_000 == 0:
+            mark = "\r" if sys.stderr.isatty() else "\n"
+            print(f"{total.inputs} inputs, {len(total.faults)} faults", end=mark, file=sys.stderr)
     _print(total, len(sources))
     return 1 if total.faults else 0
 

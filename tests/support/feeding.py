@@ -13,10 +13,22 @@ from made_turns import outcomes
 from spoiling import Spoiled
 
 from toolflow.errors import DocumentError, ToolflowError, UsageError
-from toolflow.formats import FORMATS, read_document, read_stream, read_turns, write_turn
+from toolflow.formats import (
+    FORMATS,
+    examine,
+    read_document,
+    read_stream,
+    read_turns,
+    repair,
+    write_turn,
+)
+from toolflow.formats.message_file import open_messages
 from toolflow.formats.session import SESSION_FORMATS, open_session
 from toolflow.model import Turn
 from toolflow.recording.importing import import_log
+
+_NOT_THIS_FORMAT = ("has no streams", "knows no conversations")
+"""What may be said of a format that was asked for."""
 
 
 class Fault(AssertionError):
@@ -63,6 +75,8 @@ def feed(given: Spoiled, folder: Path, number: int) -> Counter[str]:
     attempt("stream", lambda: [read_stream(chunks, format=wire)])
     attempt("events", lambda: [read_stream([given.data])])
     attempt("log", lambda: _session(path, log))
+    attempt("conversation", lambda: _mended(value, wire))
+    attempt("file", lambda: _mended_file(given.data, path.name, wire))
     if random.randrange(20) == 0:
         attempt("import", lambda: _imported(path, folder))
     return told
@@ -75,6 +89,24 @@ def _session(path: Path, form: str | None) -> Iterable[Turn]:
         yield recorded.turn
     assert all(notice.message.isprintable() for notice in session.notices)
     json.dumps(session.source)
+
+
+def _mended(value: Any, form: str | None) -> Iterable[Turn]:
+    """The doctor and his cure: what was cured has nothing to change any more."""
+    examine(value, format=form)
+    cured = repair(value, format=form, whole=True)
+    if cured.messages:
+        again = repair(cured.messages, format=form, whole=True)
+        assert again.changes == (), again.changes[0].message
+    return ()
+
+
+def _mended_file(data: bytes, name: str, form: str | None) -> Iterable[Turn]:
+    file = open_messages(data, source=name, format=form)
+    if file is not None:
+        file.examined()
+        file.repaired(whole=True).text()
+    return ()
 
 
 def _imported(path: Path, folder: Path) -> Iterable[Turn]:
@@ -92,7 +124,7 @@ def _write(turn: Turn) -> None:
 
 def _check_lines(way: str, error: ToolflowError) -> None:
     if not isinstance(error, DocumentError):
-        if isinstance(error, UsageError) and "has no streams" in str(error):
+        if isinstance(error, UsageError) and any(text in str(error) for text in _NOT_THIS_FORMAT):
             return
         raise Fault(f"{way}: {type(error).__name__}: {error}")
     for problem in error.problems:
