@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from cassettes import exchanges
+from corpus import corpus_dir
 
-from tests.support.corpus import corpus_dir
 from toolflow.formats import FORMATS, detect, read_document, read_turn, read_turns, write_turn
 from toolflow.formats.base import Answer
 from toolflow.model import Outcome, Turn
