@@ -110,3 +110,17 @@ def test_an_answer_that_nobody_waits_for_changes_nothing() -> None:
     scheduler.answered(1, approved=False)  # an answer to a call that never asked
     assert scheduler.take() == []
     assert scheduler.phase == phases
+
+
+def test_where_all_questions_come_first_a_late_one_holds_back_what_was_prepared() -> None:
+    kinds = ("write_k", "read_k", "read_k")
+    calls = [call(index, KINDS[kind]) for index, kind in enumerate(kinds)]
+    scheduler = Scheduler(plan_of(calls, pool=2, approvals="first"), approver=True)
+    scheduler.begin()
+    scheduler.started(0)
+    scheduler.changed(2, call(2, KINDS["ask"]))
+    assert scheduler.take() == [Decision("start", 0), Decision("ask", 2)]
+    scheduler.stopped(0, failed=False)
+    assert scheduler.take() == []  # call 1 reads what call 0 wrote, and waits for the answer
+    scheduler.answered(2, approved=True)
+    assert scheduler.take() == [Decision("start", 1), Decision("start", 2)]
