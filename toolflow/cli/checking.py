@@ -32,6 +32,7 @@ _SHAPES: dict[str, Shape] = {
     ".yaml": "yaml",
     ".yml": "yaml",
 }
+_USAGE = frozenset({"unknown_format", "unknown_policy"})  # wrong words, not wrong files
 _MESSAGES = frozenset({"messages", "gemini-cli"})
 """Log formats of which a file can be a list of messages that a provider would take."""
 
@@ -75,7 +76,7 @@ def check(
     try:
         checked = _check(file, form, whole=whole)
     except DocumentError as error:
-        if repair or any(problem.code == "unknown_format" for problem in error.problems):
+        if repair or any(problem.code in _USAGE for problem in error.problems):
             raise
         checked = _Checked("file", error.problems)
     named = "<stdin>" if file == "-" else file

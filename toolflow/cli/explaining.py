@@ -19,7 +19,9 @@ _SHOWN = 200
 def explain_(
     turn: str = typer.Argument(..., metavar="TURN", help="A file with turns."),
     call: str | None = typer.Argument(None, metavar="[CALL]", help="A call; all by default."),
-    policy: str | None = typer.Option(None, "--policy", "-p", help="The policy."),
+    policy: str | None = typer.Option(
+        None, "--policy", "-p", help="A policy file, or shipped:NAME."
+    ),
     which: str | None = typer.Option(None, "--turn", help="A turn's id or number."),
     form: str | None = typer.Option(None, "--format", help="The wire or log format."),
     cwd: str | None = typer.Option(None, "--cwd", help="Where relative paths start."),

@@ -17,6 +17,7 @@ from toolflow.formats.session import recognised, session_format
 from toolflow.model.recording import RecordedTurn
 from toolflow.model.turn import Turn
 from toolflow.policy import Policy, load_policy
+from toolflow.policy.shelf import is_shipped, shipped_text
 from toolflow.recording import load_recording
 from toolflow.recording.importing import open_log
 
@@ -63,6 +64,8 @@ def look_at(path: str, *, forced: str | None = None) -> Input:
     """
     if path == "-":
         return _by_content(path, sys.stdin.read())
+    if is_shipped(path):
+        return Input(path, "policy", shipped_text(path))
     if not Path(path).is_file():
         what = "a folder" if Path(path).is_dir() else "not there"
         raise UsageError(f"{path}: this file is {what}. Name a file.")
@@ -112,7 +115,7 @@ def chosen(turns: list[RecordedTurn], wanted: str | None) -> list[RecordedTurn]:
 
 
 def policy_of(path: str | None) -> Policy:
-    """The policy that the user named, or the empty one."""
+    """The policy that the user named: a file or ``shipped:NAME``; the empty one where none is."""
     return load_policy(Path(path) if path is not None else None)
 
 

@@ -13,7 +13,9 @@ def plan(
     turn_file: str = typer.Argument(
         ..., metavar="TURN", help="A message, calls, log or recording."
     ),
-    policy: str | None = typer.Option(None, "--policy", "-p", help="The policy file."),
+    policy: str | None = typer.Option(
+        None, "--policy", "-p", help="A policy file, or shipped:NAME."
+    ),
     turn: str | None = typer.Option(None, "--turn", "-t", help="Only this turn: its id or number."),
     form: str | None = typer.Option(None, "--format", help="The wire or log format."),
     cwd: str | None = typer.Option(None, "--cwd", help="Where relative paths in keys start."),

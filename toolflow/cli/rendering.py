@@ -16,7 +16,9 @@ def render(
     to: str | None = typer.Option(
         None, "--to", "-o", help="The file to write; its ending says how: svg, png, dot, txt ..."
     ),
-    policy: str | None = typer.Option(None, "--policy", "-p", help="The policy file."),
+    policy: str | None = typer.Option(
+        None, "--policy", "-p", help="A policy file, or shipped:NAME."
+    ),
     turn: str | None = typer.Option(None, "--turn", "-t", help="Which turn: its id or number."),
     form: str | None = typer.Option(None, "--format", help="The wire or log format."),
     cwd: str | None = typer.Option(None, "--cwd", help="Where relative paths in keys start."),

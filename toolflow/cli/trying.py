@@ -10,10 +10,13 @@ from toolflow.cli.console import Output, say, say_data
 from toolflow.errors import UsageError
 from toolflow.policy import load_policy
 from toolflow.policy.cases import CaseResult, CasesReport, run_cases
+from toolflow.policy.shelf import is_shipped
 
 
 def try_(
-    policy: str = typer.Argument(..., metavar="POLICY", help="A policy with cases."),
+    policy: str = typer.Argument(
+        ..., metavar="POLICY", help="A policy with cases, or shipped:NAME."
+    ),
     coverage: bool = typer.Option(
         False, "--coverage", help="Name the rules that decide no call of any case."
     ),
@@ -27,7 +30,7 @@ def try_(
     output: Output = typer.Option("text", "--output", "-o", help="text, json or yaml."),
 ) -> int:
     """Try the cases of a policy. Ends with 1 if one of them does not hold."""
-    if not Path(policy).is_file():
+    if not Path(policy).is_file() and not is_shipped(policy):
         what = "a folder" if Path(policy).is_dir() else "not there"
         raise UsageError(f"{policy}: this file is {what}. Name a policy.")
     report = run_cases(load_policy(Path(policy)))

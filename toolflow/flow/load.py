@@ -13,6 +13,7 @@ from toolflow.errors import FlowError, Problem
 from toolflow.flow.schema import CallSpec, FlowSpec, StageSpec, Tools
 from toolflow.flow.templates import Template, compile_template
 from toolflow.policy import Policy, load_policy
+from toolflow.policy.shelf import SHIPPED, is_shipped, no_such_policy, shipped_names
 from toolflow.yamlio import Document
 
 Where = tuple[str | int, ...]
@@ -102,29 +103,31 @@ def load_flow(source: str | Path) -> Flow:
     problems += _graph_problems(document, stages)
     if problems:
         raise FlowError(problems)
-    policy = spec.policy
-    if isinstance(policy, str):
-        policy_file = path.parent / policy
-        if not policy_file.is_file():
-            raise FlowError(
-                document.problem(
-                    ("policy",), f"policy is {policy!r}, and there is no such file beside the flow."
-                )
-            )
-        loaded = load_policy(policy_file)
-    else:
-        loaded = load_policy(policy)
     return Flow(
         name=spec.name,
         description=spec.description,
         folder=path.parent,
-        policy=loaded,
+        policy=_policy(document, spec.policy, path.parent),
         tools=spec.tools,
         stages=stages,
         source=str(path),
         document=document,
         locks=_locks(spec.locks, path.parent),
     )
+
+
+def _policy(document: Document, policy: str | dict[str, Any] | None, folder: Path) -> Policy:
+    if not isinstance(policy, str):
+        return load_policy(policy)
+    if is_shipped(policy):
+        name = policy.removeprefix(SHIPPED)
+        if name not in shipped_names():
+            raise FlowError(document.problem(("policy",), no_such_policy(name)))
+        return load_policy(policy)
+    if not (folder / policy).is_file():
+        said = f"policy is {policy!r}, and there is no such file beside the flow."
+        raise FlowError(document.problem(("policy",), said))
+    return load_policy(folder / policy)
 
 
 def _locks(where: str | None, folder: Path) -> str | None:

@@ -13,6 +13,7 @@ from toolflow.model.digest import digest
 from toolflow.policy.classify import Classifier
 from toolflow.policy.identify import faulty_ids, renumbered
 from toolflow.policy.settings import Settings, settings_of
+from toolflow.policy.shelf import is_shipped, shipped_text
 from toolflow.policy.terms import SharedTerms
 from toolflow.yamlio import Document, dump, load, load_file, of_value, validate
 
@@ -145,9 +146,10 @@ def load_policy(source: PolicySource | Policy) -> Policy:
     """Load a policy.
 
     Args:
-        source: A file; YAML text (it holds a line feed, or begins with ``{``); a mapping; a
-            document; or ``None`` for the empty policy, under which every call is exclusive that
-            its tool does not declare safe. A policy is given back as it is.
+        source: A file; ``shipped:NAME`` for a policy of the package; YAML text (it holds a line
+            feed, or begins with ``{``); a mapping; a document; or ``None`` for the empty policy,
+            under which every call is exclusive that its tool does not declare safe. A policy is
+            given back as it is.
 
     Returns:
         The policy.
@@ -181,6 +183,8 @@ def _document(source: object) -> Document:
         return source
     if isinstance(source, Mapping):
         return of_value(source, source="<policy>", error=PolicyError)
+    if isinstance(source, str | Path) and is_shipped(source):
+        return load(shipped_text(str(source)), source=str(source), error=PolicyError)
     if isinstance(source, Path):
         return load_file(source, error=PolicyError)
     if isinstance(source, str):
