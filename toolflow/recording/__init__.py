@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from toolflow.recording.asking import WhatIf as WhatIf
+    from toolflow.recording.asking import what_if as what_if
     from toolflow.recording.checkpoint_file import load_checkpoint as load_checkpoint
     from toolflow.recording.checkpoint_file import save_checkpoint as save_checkpoint
     from toolflow.recording.crash import CrashRepair as CrashRepair
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from toolflow.recording.replaying import ReplayReport as ReplayReport
     from toolflow.recording.simulator import Simulation as Simulation
     from toolflow.recording.simulator import simulate as simulate
+    from toolflow.recording.sweeping import Sweep as Sweep
+    from toolflow.recording.sweeping import sweep as sweep
     from toolflow.recording.turn_form import turn_data as turn_data
     from toolflow.recording.turn_form import turn_from as turn_from
 
@@ -37,6 +41,8 @@ _HOMES = {
     "ReplayReport": "replaying",
     "ReplayedTurn": "replaying",
     "Simulation": "simulator",
+    "Sweep": "sweeping",
+    "WhatIf": "asking",
     "after_crash": "crash",
     "diff_recordings": "differing",
     "dump_recording": "file",
@@ -48,8 +54,10 @@ _HOMES = {
     "save_checkpoint": "checkpoint_file",
     "save_recording": "file",
     "simulate": "simulator",
+    "sweep": "sweeping",
     "turn_data": "turn_form",
     "turn_from": "turn_form",
+    "what_if": "asking",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605  # a list all the same, made from the one table

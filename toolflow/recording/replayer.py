@@ -7,7 +7,7 @@ facts, and must decide what was recorded; the messages are written again and com
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from toolflow.compiler import Plan
@@ -21,6 +21,7 @@ from toolflow.policy import Policy
 from toolflow.recording.committed import compare_messages, written_messages
 from toolflow.recording.compare import compare_plans, compare_turns, limits_text
 from toolflow.recording.drive import Drive, diverged, facts_scheduler, told
+from toolflow.recording.durations import body_seconds
 from toolflow.recording.facts import facts_of
 from toolflow.recording.replaying import ReplayedTurn, ReplayReport
 from toolflow.recording.rules import Rules
@@ -39,6 +40,7 @@ def replay(
     tools: Catalog | None = None,
     cwd: str | None = None,
     pool: int | None = None,
+    resources: Mapping[str, int] | None = None,
     strict: bool = True,
 ) -> ReplayReport:
     """Run a recording again in virtual time, and compare.
@@ -54,6 +56,7 @@ def replay(
             recorded policy alone does not give a call counts as declared by its tool.
         cwd: The folder that relative paths start from; the recording's own by default.
         pool: How many calls of one turn run at once, instead of what was recorded.
+        resources: Capacities of resources by name, instead of what was recorded.
         strict: Whether the first divergence is raised. If not, each turn is replayed up to its
             first divergence, and the report tells them all.
 
@@ -64,7 +67,7 @@ def replay(
         DivergenceError: With ``strict``, at the first difference: what was recorded, what is now.
         ReplayError: If the recording's own policy cannot be used.
     """
-    rules = Rules(recording, policy, tools, cwd=cwd, pool=pool)
+    rules = Rules(recording, policy, tools, cwd=cwd, pool=pool, resources=resources)
     several = len(recording.turns) > 1
     turns = []
     for recorded in recording.turns:
@@ -249,12 +252,8 @@ def durations_of(recorded: RecordedTurn, plan: PlanData) -> dict[str, float]:
     Returns:
         Seconds by the call's name.
     """
-    found = {}
-    for call, times in zip(plan.calls, recorded.times, strict=False):
-        end = times.stopped if times.stopped is not None else times.settled
-        if times.started is not None and end is not None:
-            found[call.name] = max(0.0, end - times.started)
-    return found
+    pairs = zip(plan.calls, body_seconds(recorded), strict=False)
+    return {call.name: seconds for call, seconds in pairs if seconds is not None}
 
 
 def _pairs(
