@@ -152,6 +152,7 @@ class DivergenceError(ReplayError):
         call: The id of the call at which it diverged, or ``None`` for the turn as a whole.
         expected: What the recording holds.
         actual: What is now.
+        kind: The kind of difference, where a replay may pass over it; else empty.
     """
 
     def __init__(
@@ -161,11 +162,13 @@ class DivergenceError(ReplayError):
         call: str | None = None,
         expected: object = None,
         actual: object = None,
+        kind: str = "",
     ) -> None:
         super().__init__(message)
         self.call = call
         self.expected = expected
         self.actual = actual
+        self.kind = kind
 
 
 class RenderError(ToolflowError):

@@ -7,13 +7,16 @@ from dataclasses import replace
 import typer
 
 from toolflow.cli.asking import Asked, answer, answer_sweep, capacities
-from toolflow.cli.console import Output, say, tell
+from toolflow.cli.console import Output, say, say_data, tell
 from toolflow.cli.inputs import chosen, look_at, policy_of
+from toolflow.cli.walking import until, walk_through
 from toolflow.errors import UsageError
 from toolflow.model.recording import Recording
 from toolflow.recording import load_recording
 from toolflow.recording import replay as replay_recording
 from toolflow.recording.asking import Missing
+from toolflow.recording.leniency import IGNORABLE
+from toolflow.recording.replaying import report_data
 from toolflow.render.what_if_picture import Shows
 
 
@@ -43,6 +46,13 @@ def replay(
     strict: bool = typer.Option(
         False, "--strict", help="With --policy, --pool, --resources: what changes is a divergence."
     ),
+    ignore: list[str] = typer.Option(
+        [], "--ignore", metavar="KIND", help=f"Pass over {', '.join(IGNORABLE)}."
+    ),
+    until_call: str | None = typer.Option(
+        None, "--until", metavar="CALL", help="Stop where this call would start: CALL or TURN/CALL."
+    ),
+    step: bool = typer.Option(False, "--step", help="Walk through the run, fact by fact."),
     turn: str | None = typer.Option(None, "--turn", "-t", help="Only this turn: its id or number."),
     cwd: str | None = typer.Option(None, "--cwd", help="Where relative paths in keys start."),
     output: Output = typer.Option("text", "--output", "-o", help="text, json or yaml."),
@@ -60,12 +70,25 @@ def replay(
     other = policy is not None or pool is not None or bool(limits)
     if sweep is not None:
         return answer_sweep(loaded, asked, sweep)
-    if other and not strict:
+    if until_call is not None or step:
+        if other:
+            raise UsageError("--until and --step walk through what was recorded. Leave rules out.")
+        return walk_through(loaded, until_call) if step else until(loaded, str(until_call), output)
+    kinds = [word.strip() for given in ignore for word in given.split(",")]
+    if other and not (strict or kinds):
         return answer(loaded, asked, picture=picture, shows=shows)
     if picture is not None:
         raise UsageError("--picture draws an answer. Ask with --policy, --pool or --resources.")
-    report = replay_recording(loaded, policy=rules, cwd=cwd, pool=pool, resources=limits)
-    say(str(report))
+    report = replay_recording(
+        loaded, policy=rules, cwd=cwd, pool=pool, resources=limits, ignore=kinds
+    )
+    if output == "text":
+        say(str(report))
+    else:
+        say_data(report_data(report), output)
+    for replayed in report.turns:
+        for passed in replayed.ignored:
+            tell(f"ignored {passed.kind}: {passed}")
     for notice in loaded.notices:
         tell(f"notice: {notice.message}")
     return 0 if report.ok else 1

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolflow.model.outcome import Times
+from toolflow.model.plan import PlanData
 from toolflow.model.recording import RecordedTurn
 
 
@@ -45,6 +46,20 @@ def body_seconds(recorded: RecordedTurn) -> tuple[float | None, ...]:
         if times.started is not None and end is not None:
             found[index] = max(0.0, end - times.started)
     return tuple(found)
+
+
+def durations_of(recorded: RecordedTurn, plan: PlanData) -> dict[str, float]:
+    """How long the body of each call took, as far as it is recorded.
+
+    Args:
+        recorded: The turn.
+        plan: Its plan.
+
+    Returns:
+        Seconds by the call's name.
+    """
+    pairs = zip(plan.calls, body_seconds(recorded), strict=False)
+    return {call.name: seconds for call, seconds in pairs if seconds is not None}
 
 
 def recorded_seconds(recorded: RecordedTurn) -> float | None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 from toolflow.compiler import Plan, compile_plan
 from toolflow.compiler.compile import resource_problems
-from toolflow.errors import DocumentError, ReplayError
+from toolflow.errors import DivergenceError, DocumentError, ReplayError
 from toolflow.model.batch import Batch, CallPlan, Limits
 from toolflow.model.plan import PlanData
 from toolflow.model.recording import Fact, RecordedTurn, Recording
 from toolflow.model.tool import Catalog
 from toolflow.policy import Policy, load_policy
-from toolflow.recording.compare import compare_calls
+from toolflow.recording.compare import call_differences
 from toolflow.recording.declared import RecordedCatalog, bare_catalog, declared_catalog
 from toolflow.recording.drive import diverged
 
@@ -81,23 +81,20 @@ class Rules:
         values = {field.name: getattr(plan, field.name) for field in fields(PlanData)}
         return Plan(**{**values, "limits": limits, "turn": recorded.turn})
 
-    def check_change(self, recorded: RecordedTurn, fact: Fact, calls: Sequence[CallPlan]) -> None:
-        """A call was classified again in the run: the policy must say the same now.
+    def change_differences(
+        self, recorded: RecordedTurn, fact: Fact, calls: Sequence[CallPlan]
+    ) -> Iterator[DivergenceError]:
+        """A call was classified again in the run: what the policy says otherwise now.
 
         Args:
             recorded: The turn.
             fact: Any fact.
             calls: The calls as they are before it.
-
-        Raises:
-            DivergenceError: If it says something else.
         """
         then = fact.data.get("call")
         if self._policy is None or not isinstance(then, CallPlan):
             return
-        now = self._again(recorded, calls[fact.call], then.args)
-        if (error := compare_calls(then, now)) is not None:
-            raise error
+        yield from call_differences(then, self._again(recorded, calls[fact.call], then.args))
 
     def _batch(self, recorded: RecordedTurn) -> Batch:
         turn, plan = recorded.turn, recorded.plan
