@@ -35,13 +35,13 @@ class SharedTerms:
             spec: The tool's declaration, or ``None``. A new one gives new terms.
         """
         rule = rule or _NO_RULE
-        made = self._made.get((rule.index, tool))
+        made = self._made.get((rule.rank, tool))
         if made is not None and made[0] is spec:
             return made[1]
         terms = _terms(rule, spec, self._settings)
         if len(self._made) >= _REMEMBERED:
             self._made.clear()  # names come from models: without end, if they must
-        self._made[rule.index, tool] = (spec, terms)
+        self._made[rule.rank, tool] = (spec, terms)
         return terms
 
 
