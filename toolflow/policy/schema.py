@@ -150,6 +150,8 @@ class LimitsPart(Part):
 
     pool: Count = 10
     resources: dict[str, Count] = {}
+    tools: dict[str, Count] = {}
+    servers: dict[str, Count] = {}
 
 
 class DefaultsPart(Part):

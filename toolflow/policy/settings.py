@@ -12,6 +12,7 @@ from toolflow.model.turn import EMPTY
 from toolflow.policy.pathoptions import DEFAULT_PATHS, PathOptions
 from toolflow.policy.redact import Redactor
 from toolflow.policy.rules import Rule, RuleBook
+from toolflow.policy.shares import Shares
 
 if TYPE_CHECKING:
     from toolflow.policy.bases import Member
@@ -26,7 +27,8 @@ class Settings:
     """Everything that a policy file says. The defaults are the empty policy.
 
     Attributes:
-        limits: Bounds of a run.
+        limits: Bounds of a run, those of tools and servers among its resources.
+        shares: The limits of tools and servers.
         timeout: Seconds where neither rule nor tool says any, or ``None``.
         on_error: What a failure does to later calls where no rule says so.
         ids: What happens to empty and doubled call ids.
@@ -39,6 +41,7 @@ class Settings:
     """
 
     limits: Limits = field(default_factory=Limits)
+    shares: Shares = field(default_factory=Shares)
     timeout: float | None = None
     on_error: OnError = "continue"
     ids: Literal["strict", "renumber"] = "strict"
@@ -61,9 +64,14 @@ def settings_of(members: Sequence[Member]) -> Settings:
     """
     files = [member.file for member in members]
     own = files[0]
-    resources = _joined(file.limits.resources for file in files)
+    shares = Shares(
+        _joined(file.limits.tools for file in files),
+        _joined(file.limits.servers for file in files),
+    )
+    resources = _joined(file.limits.resources for file in files) | shares.resources()
     return Settings(
         limits=Limits(_said(files, "limits", "pool"), dict(sorted(resources.items()))),
+        shares=shares,
         timeout=_said(files, "defaults", "timeout"),
         on_error=_said(files, "defaults", "on_error"),
         ids=_said(files, "ids"),

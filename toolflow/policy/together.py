@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from toolflow.errors import Problem
 from toolflow.policy.bases import Member
+from toolflow.policy.shares import SERVER, TOOL
 
 
 def together_problems(members: Sequence[Member]) -> list[Problem]:
@@ -21,6 +22,7 @@ def together_problems(members: Sequence[Member]) -> list[Problem]:
     problems: list[Problem] = []
     for member in members:
         problems += _unknown_resources(member, resources)
+        problems += _made_resources(member)
         problems += _doubled_aliases(member)
     return problems
 
@@ -36,6 +38,18 @@ def _unknown_resources(member: Member, known: set[str]) -> Iterator[Problem]:
                 )
                 path = ("rules", index, "uses", name)
                 yield member.document.problem(path, said, code="unknown_resource", key=True)
+
+
+def _made_resources(member: Member) -> Iterator[Problem]:
+    """Resources under names that limits of tools and servers have inside."""
+    for name in member.file.limits.resources:
+        for start, field in ((TOOL, "tools"), (SERVER, "servers")):
+            if name.startswith(start):
+                said = (
+                    f"limits.resources names {name!r}. Names that begin with {start!r} are made of "
+                    f"limits.{field}: write {name.removeprefix(start)!r} there."
+                )
+                yield member.document.problem(("limits", "resources", name), said, key=True)
 
 
 def _doubled_aliases(member: Member) -> Iterator[Problem]:
