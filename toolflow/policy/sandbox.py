@@ -23,7 +23,7 @@ MAX_SIZE: Final = 1_000_000  # characters or items that one operation may make
 _MAX_BITS: Final = 10_000
 _WIDE = re.compile(r"%[^a-zA-Z%]*(?:\d{5}|\*)")
 _PLAIN = (str, int, float, list, tuple, Mapping)
-_OWN_FILTERS: Final = ("file_key", "dir_key", "host_key")
+_OWN_FILTERS: Final = ("file_key", "dir_key", "host_key", "expand_home")
 KEYS_NAME: Final = "_keys"  # the name under which the own filters find their `KeyFilters`
 
 

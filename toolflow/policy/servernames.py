@@ -2,9 +2,9 @@
 
 A server calls its tool ``read_file``. Models are given one list of the tools of all servers, so
 harnesses put the server's name before it: ``mcp__filesystem__read_file`` (Claude Code, Codex),
-``filesystem__read_file`` (toolflow, and others), ``mcp_filesystem_read_file`` (Gemini CLI). In a log
-that name is all there is. A rule that names a tool *and* its server is about every one of these, so
-that a policy need not be written three times.
+``filesystem__read_file`` (toolflow, and others), ``mcp_filesystem_read_file`` (Gemini CLI). In logs
+that name is all there is. A rule that names a tool *and* its server is about all of these, so that
+a policy need not be written three times.
 
 Only a server that is named in full has such names: a pattern for a server, and a rule about a whole
 server, say too little to go by a name alone.

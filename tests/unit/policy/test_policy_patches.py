@@ -145,3 +145,21 @@ def test_expressions_have_both_and_fail_closed():
     assert "file:/w/src/a.py" in calls[0].writes
     assert [c.verdict.status for c in calls[1:3]] == ["failed", "failed"]
     assert [c.verdict.kind for c in calls[3:]] == ["safe", "exclusive"]
+
+
+def test_the_home_folder_is_put_in_only_where_the_tool_does_so(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    rule = {"tool": "t", "safe": True, "reads": ["file:{{ args.path | expand_home | file_key }}"]}
+    policy = load_policy({"version": 1, "rules": [rule]})
+    paths = ["~/a", "~", "~b/c", "a~", ["~/x", "y"], None]
+    calls = tuple(Call(i, f"c{i}", "t", {"path": path}) for i, path in enumerate(paths))
+    found = policy.classify(Turn("turn", calls), cwd="/w").calls
+    assert [call.reads for call in found] == [
+        ("file:/home/me/a",),
+        ("file:/home/me",),
+        ("file:/w/~b/c",),
+        ("file:/w/a~",),
+        ("file:/home/me/x", "file:/w/y"),
+        None,
+    ]
+    assert found[-1].verdict.status == "failed"
