@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from toolflow.errors import RenderError, UsageError
-from toolflow.recording.audit import Placed
+from toolflow.model.recording import RecordedTurn
+from toolflow.recording.audit import Placed, TurnAudit
 from toolflow.render import timeline_svg
 from toolflow.render.save import save, write_text
 
@@ -38,23 +39,34 @@ def write_pictures(worst: Sequence[Placed], folder: str) -> list[tuple[list[str]
     return [_drawn(each, place, number) for number, each in enumerate(worst, 1)]
 
 
+def as_it_ran(audit: TurnAudit) -> RecordedTurn:
+    """A turn for a timeline: with the labels of its plan, without barriers that were not there."""
+    labels = replace(audit.plan, nodes=(), edges=(), gates=())
+    return replace(audit.recorded, plan=labels)
+
+
 def _drawn(placed: Placed, folder: Path, number: int) -> tuple[list[str], str | None]:
     audit = placed.audit
     log, turn = _plain(Path(placed.log).stem), _plain(audit.id)
     stem = "-".join(part for part in (f"{number:02d}", log, turn) if part)
-    recorded, files, fault = audit.recorded, list[str](), None
-    times = recorded.times or None
-    try:
-        path = folder / f"{stem}.svg"
-        save(audit.plan, path, outcomes=recorded.outcomes, times=times)
-        files.append(str(path))
-    except RenderError as error:
-        fault = str(error).splitlines()[0]
-    if any(seconds is not None for seconds in audit.seconds):
-        path = folder / f"{stem}-timeline.svg"
-        write_text(path, timeline_svg(replace(recorded, plan=audit.plan)))
-        files.append(str(path))
-    return files, fault
+    files, faults = list[str](), list[str]()
+    for path, draw in _pictures(audit, folder / stem):
+        try:
+            draw(path)
+            files.append(path)
+        except RenderError as error:
+            faults.append(str(error).splitlines()[0])
+    return files, faults[0] if faults else None
+
+
+def _pictures(audit: TurnAudit, stem: Path) -> Iterator[tuple[str, Callable[[str], object]]]:
+    """The files to write, and what writes each."""
+    recorded = audit.recorded
+    outcomes, times = recorded.outcomes, recorded.times or None
+    yield f"{stem}.svg", lambda path: save(audit.plan, path, outcomes=outcomes, times=times)
+    if audit.timed:
+        drawn = as_it_ran(audit)
+        yield f"{stem}-timeline.svg", lambda path: write_text(path, timeline_svg(drawn))
 
 
 def _plain(name: str) -> str:

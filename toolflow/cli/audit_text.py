@@ -119,8 +119,9 @@ def _times(totals: Totals) -> Iterator[str]:
     if not totals.several:
         return
     simulated, won, lost = totals.simulated, totals.to_win, totals.to_lose
+    yield f"    with several calls: {_turns(totals.several)}, {duration(totals.wall_several)}"
     yield (
-        f"    with several calls: {_turns(totals.several)}, {duration(totals.wall_several)}; "
+        f"    after their last call: {duration(totals.counted)}; "
         f"under the policy {spread(simulated.least, simulated.most)}"
     )
     yield (
@@ -128,7 +129,7 @@ def _times(totals: Totals) -> Iterator[str]:
         f"calls that meet wait {spread(totals.waited.least, totals.waited.most)}"
     )
     if totals.held_up:
-        yield f"    {many(totals.held_up, 'call')} began after one that it could have overlapped"
+        yield f"    began after a call that they could have overlapped: {totals.held_up}"
 
 
 def _turns(count: int) -> str:

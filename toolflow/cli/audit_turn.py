@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from toolflow.cli.audit_pictures import as_it_ran
 from toolflow.cli.audit_text import finding_lines, many, spread, wrapped
 from toolflow.recording.audit import Meeting, TurnAudit
 from toolflow.render import timeline_text
@@ -61,8 +61,7 @@ def _pair(audit: TurnAudit, meeting: Meeting) -> str:
 def _times(audit: TurnAudit, width: int | None) -> Iterator[str]:
     if audit.timed:
         columns = _MOST if width is None else max(_LEAST, min(_MOST, width))
-        drawn = replace(audit.recorded, plan=audit.plan)
-        yield from timeline_text(drawn, width=columns).splitlines()
+        yield from timeline_text(as_it_ran(audit), width=columns).splitlines()
     time = audit.time
     if time is None:
         yield from wrapped(
@@ -71,7 +70,8 @@ def _times(audit: TurnAudit, width: int | None) -> Iterator[str]:
         yield ""
         return
     what = {"run": "bodies as measured", "log": "from the line of a call to that of its result"}
-    yield from wrapped(f"times ({what[time.clock]}): {duration(time.wall)} in all", width)
+    after = f", {duration(time.counted)} after the last call" if time.clock == "log" else ""
+    yield from wrapped(f"times ({what[time.clock]}): {duration(time.wall)} in all{after}", width)
     for word, name in (
         ("one after the other", "work"),
         ("critical path", "critical"),

@@ -96,7 +96,8 @@ def audit_(
 def _policy(policy: str | None) -> Policy:
     if policy is None:
         names = " or ".join(f"{SHIPPED}{name}" for name in shipped_names())
-        raise UsageError(f"--policy is not given. Name a file{', ' if names else ''}{names}.")
+        also = f", or {names}" if names else ""
+        raise UsageError(f"--policy is not given. Name the file of a policy{also}.")
     return policy_of(policy)
 
 

@@ -9,9 +9,9 @@ from audit_logs import Told, edit, look, policy, read, recording
 
 from toolflow.model import Recording
 from toolflow.policy import load_policy
-from toolflow.recording.audit import Collector, Summary, audit
+from toolflow.recording.audit import Collector, Range, Summary, audit
 from toolflow.recording.audit.forms import summary_data, turn_data
-from toolflow.recording.audit.summary import OTHERS, SHOWN, TOOLS, WORST, Range
+from toolflow.recording.audit.summary import OTHERS, SHOWN, TOOLS, WORST
 
 OLD, NEW = "return the_old_value", "return the_new_value"
 
@@ -32,6 +32,7 @@ def test_totals(tmp_path: Path) -> None:
     assert found.verdicts == {"exclusive": 1, "safe": 4, "settled": 1}
     assert (found.together, found.meets, found.meeting_turns, found.at_once) == (2, 1, 1, 1)
     assert (found.timed, found.several, found.wall, found.wall_several) == (2, 2, 4, 4)
+    assert found.counted == 4
     assert found.found == {("stale_read", "harm"): 1, ("unanswered", "note"): 1}
     assert found.by_source == {"main": 3}
     assert not found.is_clean

@@ -1,9 +1,10 @@
 """The audit: what a log of real turns says about safety and speed (spec 10.5).
 
 The way of a turn: `auditing` compiles it under the policy and asks `meeting` (which calls meet),
-`order` (which were open at once, which were not though they might), `timing` (how long it took, and
-would have taken), `harm` (signs of harm in the turn itself) and `suspects` (what later turns show).
-`summary` adds up, `forms` writes JSON values. Nothing here runs a tool or reads a file of the log.
+`order` (which were open at once, which were not though they might), `timing` (how long it took,
+and would have taken), `harm` and `answers` (signs of harm in the turn itself) and `suspects` (what
+later turns show); `texts` reads arguments and results for them. `summary` adds up, `forms` writes
+JSON values. Nothing here runs a tool or reads a file that the log names.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 from toolflow.model.recording import Recording
 from toolflow.policy import Policy
 from toolflow.recording.audit.auditing import audit_turns
-from toolflow.recording.audit.summary import Collector, Placed, Summary, ToolLine, Totals, summed
+from toolflow.recording.audit.summary import Collector, summed
+from toolflow.recording.audit.totals import Placed, Range, Summary, ToolLine, Totals
 from toolflow.recording.audit.values import Finding, Meeting, Reading, Serial, TurnAudit, TurnTime
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "Finding",
     "Meeting",
     "Placed",
+    "Range",
     "Reading",
     "Serial",
     "Summary",

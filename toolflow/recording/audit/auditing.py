@@ -14,12 +14,13 @@ from typing import Any
 from toolflow.compiler import Plan, compile_plan
 from toolflow.model.recording import RecordedTurn
 from toolflow.policy import Policy
-from toolflow.recording.audit.harm import ORDER, TurnView, findings_of
+from toolflow.recording.audit.harm import ORDER, findings_of
 from toolflow.recording.audit.meeting import described, meetings
 from toolflow.recording.audit.order import Span, at_once, held_up
 from toolflow.recording.audit.suspects import Suspects
 from toolflow.recording.audit.timing import has_run, spans_of, time_of, with_pool
 from toolflow.recording.audit.values import Finding, Meeting, TurnAudit
+from toolflow.recording.audit.view import TurnView
 
 HELD = 1000
 """How many turns are held back at most, because a later one may tell more about one of them."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from toolflow.recording.audit.summary import Range, Summary, ToolLine, Totals
+from toolflow.recording.audit.totals import Range, Summary, ToolLine, Totals
 from toolflow.recording.audit.values import Finding, Meeting, Reading, TurnAudit, TurnTime
 
 _DIGITS = 6
@@ -61,6 +61,7 @@ def totals_data(totals: Totals) -> dict[str, Any]:
         "wall": _rounded(totals.wall),
         "timed_turns_with_several_calls": totals.several,
         "wall_with_several_calls": _rounded(totals.wall_several),
+        "counted": _rounded(totals.counted),
         "simulated": _range_data(totals.simulated),
         "to_win": _range_data(totals.to_win),
         "to_lose": _range_data(totals.to_lose),
@@ -136,6 +137,7 @@ def _meeting_data(audit: TurnAudit, meeting: Meeting) -> dict[str, Any]:
 
 def _time_data(time: TurnTime) -> dict[str, Any]:
     data: dict[str, Any] = {"clock": time.clock, "wall": _rounded(time.wall)}
+    data["counted"] = _rounded(time.counted)
     if time.whole == time.own:
         return {**data, **_reading_data(time.whole)}
     return {**data, "whole": _reading_data(time.whole), "own": _reading_data(time.own)}

@@ -7,27 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
 
-from toolflow.compiler import Plan
-from toolflow.model.outcome import Outcome
-from toolflow.model.recording import RecordedTurn
+from toolflow.recording.audit.answers import cancelled, out_of_order, unanswered
 from toolflow.recording.audit.texts import (
-    CANCELLED,
     CHANGED_MEANWHILE,
     NO_FILE,
     NOT_FOUND,
-    Change,
-    changes_of,
     evidence,
     is_partial,
-    plain_text,
     shows_new,
     shows_old,
 )
 from toolflow.recording.audit.values import Finding, Kind, Level, Meeting
+from toolflow.recording.audit.view import TurnView
 
-_MOST_WRITERS = 100
 ORDER: dict[Level, int] = {"harm": 0, "risk": 1, "note": 2}
 
 
@@ -43,73 +36,6 @@ class Seen:
     line: int | None = None
 
 
-class TurnView:
-    """A turn with its plan, as the rules look at it.
-
-    Args:
-        recorded: The turn.
-        plan: Its plan.
-        broken: Whether lines of its log could not be read, which may have held results.
-    """
-
-    def __init__(self, recorded: RecordedTurn, plan: Plan, *, broken: bool = False) -> None:
-        self.recorded = recorded
-        self.plan = plan
-        self.broken = broken
-        self._texts: dict[int, str] = {}
-        self._changes: dict[int, tuple[Change, ...]] = {}
-        self._writers: dict[str, tuple[int, ...]] = {}
-
-    def outcome(self, call: int) -> Outcome | None:
-        """How a call settled."""
-        return self.recorded.outcomes[call]
-
-    def text(self, call: int) -> str:
-        """What a call's result shows."""
-        if call not in self._texts:
-            outcome = self.outcome(call)
-            self._texts[call] = plain_text(outcome) if outcome is not None else ""
-        return self._texts[call]
-
-    def changes(self, call: int) -> tuple[Change, ...]:
-        """What a call asked to be changed."""
-        if call not in self._changes:
-            self._changes[call] = changes_of(self.plan.calls[call].args)
-        return self._changes[call]
-
-    def writers(self, key: str) -> tuple[int, ...]:
-        """The calls that write a key, in call order; the first hundred."""
-        if key not in self._writers:
-            calls = (call for call in self.plan.calls if key in (call.writes or ()))
-            self._writers[key] = tuple(call.index for call in islice(calls, _MOST_WRITERS))
-        return self._writers[key]
-
-    def is_brought_back(self, change: Change, key: str) -> bool:
-        """Whether a write of the turn brings back what a change replaced."""
-        old = change.old or ""
-        return any(
-            old in other.new
-            for call in self.writers(key)
-            for other in self.changes(call)
-            if other != change
-        )
-
-    def line(self, call: int | None = None) -> int | None:
-        """The line of a call's result in the log, else that of the turn."""
-        lines = self.recorded.result_lines
-        own = lines[call] if call is not None and call < len(lines) else None
-        return own if own is not None else self.recorded.line
-
-    def ended_before(self, one: int, other: int) -> bool:
-        """Whether a call's result came before that of another call; in doubt call order decides."""
-        lines = self.recorded.result_lines
-        if one < len(lines) and other < len(lines):
-            first, second = lines[one], lines[other]
-            if first is not None and second is not None and first != second:
-                return first < second
-        return one < other
-
-
 def findings_of(view: TurnView, meetings: Sequence[Meeting]) -> list[Finding]:
     """What is found about one turn, without what later turns show.
 
@@ -119,7 +45,7 @@ def findings_of(view: TurnView, meetings: Sequence[Meeting]) -> list[Finding]:
     """
     pairs = (_of_pair(view, meeting) for meeting in meetings)
     seen = [pair for pair in pairs if pair is not None]
-    found = [*_together(view, seen), *_cancelled(view), *_unanswered(view), *_out_of_order(view)]
+    found = [*_together(view, seen), *cancelled(view), *unanswered(view), *out_of_order(view)]
     return sorted(found, key=lambda finding: ORDER[finding.level])
 
 
@@ -240,61 +166,3 @@ def _sentence(seen: Seen, count: int) -> str:
     if seen.level == "harm":
         return "All said success, but what one of them wrote is not there after the other."
     return f"{count} calls wrote at once, and all said success; whether one was lost is not told."
-
-
-def _cancelled(view: TurnView) -> Iterator[Finding]:
-    lost = [
-        at
-        for at, outcome in enumerate(view.recorded.outcomes)
-        if outcome is not None
-        and outcome.status in {"skipped", "failed", "aborted"}
-        and CANCELLED.search(outcome.text[:200])
-    ]
-    if not lost:
-        return
-    cause = next(
-        (
-            at
-            for at, outcome in enumerate(view.recorded.outcomes)
-            if outcome is not None and outcome.status == "failed" and at not in lost
-        ),
-        None,
-    )
-    names = [view.plan.calls[at].name for at in lost]
-    why = "another one failed" if cause is None else f"{view.plan.calls[cause].name} failed"
-    text = f"{_many(len(lost), 'call was', 'calls were')} cancelled, because {why}."
-    said = evidence(view.text(lost[0] if cause is None else cause))
-    yield Finding(
-        "cancelled", "harm", view.recorded.turn.id, tuple(names), text, None, said,
-        view.line(lost[0]),
-    )  # fmt: skip
-
-
-def _unanswered(view: TurnView) -> Iterator[Finding]:
-    outcomes = view.recorded.outcomes
-    names = tuple(
-        view.plan.calls[at].name for at, outcome in enumerate(outcomes) if outcome is None
-    )
-    if not names:
-        return
-    some = len(names) < len(outcomes)
-    what = f"{_many(len(names), 'call has', 'calls have')} no result, though others of the turn do"
-    text = what if some else "No call of the turn has a result"
-    level: Level = "risk" if some and not view.broken else "note"
-    text += "; lines of the log could not be read." if view.broken else "."
-    yield Finding("unanswered", level, view.recorded.turn.id, names, text, line=view.line())
-
-
-def _out_of_order(view: TurnView) -> Iterator[Finding]:
-    """Results that stand in another order than their calls: that is how they came."""
-    lines = view.recorded.result_lines
-    came = [(line, at) for at, line in enumerate(lines) if line is not None]
-    late = [at for (one, _), (other, at) in pairwise(came) if other < one]
-    if late:
-        names = tuple(view.plan.calls[at].name for at in late)
-        text = f"{_many(len(late), 'result', 'results')} came before that of the call before."
-        yield Finding("out_of_order", "note", view.recorded.turn.id, names, text, line=view.line())
-
-
-def _many(count: int, one: str, several: str) -> str:
-    return f"{count} {one if count == 1 else several}"

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from toolflow.model.batch import CallPlan
-from toolflow.recording.audit.harm import TurnView
 from toolflow.recording.audit.texts import (
     NOT_FOUND,
     Change,
@@ -22,6 +21,7 @@ from toolflow.recording.audit.texts import (
     shows_old,
 )
 from toolflow.recording.audit.values import Finding
+from toolflow.recording.audit.view import TurnView
 
 WINDOW = 50
 """How many later turns of its source are asked about a suspect."""

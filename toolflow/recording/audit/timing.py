@@ -80,17 +80,18 @@ def time_of(recorded: RecordedTurn, plan: Plan, spans: Sequence[Span | None]) ->
         return None
     clock = clock_of(recorded)
     begins = _begins(open_) if clock == "log" else {at: span[0] for at, span in open_.items()}
-    zero, end = min(begins.values()), max(span[1] for span in open_.values())
+    end = max(span[1] for span in open_.values())
+    wall, zero = end - min(span[0] for span in open_.values()), min(begins.values())
     if clock == "run":
         begins = dict.fromkeys(
             begins, zero
         )  # a call that started late was not yet to be waited for
         seconds = {at: span[1] - span[0] for at, span in open_.items()}
         measured = _reading(plan, seconds, begins, end)
-        return TurnTime(clock, end - zero, measured, measured)
+        return TurnTime(clock, wall, wall, measured, measured)
     whole = _reading(plan, {at: open_[at][1] - begins[at] for at in open_}, begins, end)
     own = _reading(plan, _own(open_, begins), begins, end) if len(open_) > 1 else whole
-    return TurnTime(clock, end - zero, whole, own)
+    return TurnTime(clock, wall, end - zero, whole, own)
 
 
 def _span(times: Times) -> Span | None:

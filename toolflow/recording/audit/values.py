@@ -108,6 +108,8 @@ class TurnTime:
         clock: ``run``: begin and end of each body were measured. ``log``: there are only the times
             of the lines of call and result, which include all waiting between.
         wall: Seconds from the begin of the first call to the end of the last one.
+        counted: How many of them the policy is compared with: in a log those after the last call,
+            when the message of the model was there as a whole (see `timing`).
         whole: Each call took from its line to its result: the most that it can have taken.
         own: Each call began when the result before it had come, as if one ran after the other. Of
             measured bodies, and of single calls, both readings are the same value.
@@ -115,6 +117,7 @@ class TurnTime:
 
     clock: Clock
     wall: float
+    counted: float
     whole: Reading
     own: Reading
 
