@@ -11,6 +11,7 @@ import typer
 
 from toolflow.cli import (
     checking,
+    diffing,
     explaining,
     exporting,
     importing,
@@ -46,6 +47,7 @@ app = typer.Typer(
 app.command("plan")(planning.plan)
 app.command("run")(running.run)
 app.command("replay")(replaying.replay)
+app.command("diff")(diffing.diff)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)
 app.command("export")(exporting.export)

@@ -117,6 +117,7 @@ def _call(call: CallPlan, turn_id: str) -> dict[str, Any]:
         "reason": verdict.reason,
         "rule": None if verdict.rule is None else verdict.rule + 1,
         "line": verdict.line,
+        "base": verdict.base,
         "reads": None if call.reads is None else list(call.reads),
         "writes": None if call.writes is None else list(call.writes),
         "ask": call.ask,

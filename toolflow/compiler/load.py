@@ -129,7 +129,7 @@ def _call(index: int, shape: CallShape, args: Mapping[str, Any]) -> CallPlan:
         id=shape.name if shape.id is None else shape.id,
         tool=shape.tool,
         args=args,
-        verdict=Verdict(shape.verdict, shape.reason, rule, shape.line, shape.status),
+        verdict=Verdict(shape.verdict, shape.reason, rule, shape.line, shape.status, shape.base),
         reads=None if shape.reads is None else tuple(shape.reads),
         writes=None if shape.writes is None else tuple(shape.writes),
         terms=Terms(

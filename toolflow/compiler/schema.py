@@ -51,6 +51,7 @@ class CallShape(Shape):
     reason: AnyText = ""
     rule: Count | None = None
     line: Count | None = None
+    base: Text | None = None
     reads: list[AnyText] | None = None
     writes: list[AnyText] | None = None
     uses: dict[str, Annotated[int, Field(ge=0)]] = {}

@@ -29,6 +29,7 @@ class Verdict:
         line: The line of that rule in the policy file, or ``None``.
         status: For a settled call the status of its outcome, such as ``invalid_id`` or
             ``denied``; else ``None``.
+        base: The base that the rule stands in, where the policy takes it over from one.
     """
 
     kind: Kind
@@ -36,6 +37,7 @@ class Verdict:
     rule: int | None = None
     line: int | None = None
     status: str | None = None
+    base: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,8 +56,10 @@ class Settled(Exception):  # noqa: N818 - no error: the way out of classificatio
 
     def __init__(self, status: str, reason: str, rule: Rule | None = None) -> None:
         super().__init__(reason)
-        index, line = (None, None) if rule is None else (rule.index, rule.line)
-        self.verdict = Verdict("settled", reason, index, line, status)
+        if rule is None:
+            self.verdict = Verdict("settled", reason, status=status)
+        else:
+            self.verdict = rule.verdict_of("settled", reason, status)
 
 
 def settle(status: str, reason: str, rule: Rule | None = None) -> NoReturn:

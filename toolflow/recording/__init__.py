@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from toolflow.recording.checkpoint_file import save_checkpoint as save_checkpoint
     from toolflow.recording.crash import CrashRepair as CrashRepair
     from toolflow.recording.crash import after_crash as after_crash
+    from toolflow.recording.differing import RecordingDiff as RecordingDiff
+    from toolflow.recording.differing import diff_recordings as diff_recordings
     from toolflow.recording.file import dump_recording as dump_recording
     from toolflow.recording.file import load_recording as load_recording
     from toolflow.recording.file import save_recording as save_recording
@@ -31,10 +33,12 @@ if TYPE_CHECKING:
 _HOMES = {
     "CrashRepair": "crash",
     "Recorder": "recorder",
+    "RecordingDiff": "differing",
     "ReplayReport": "replaying",
     "ReplayedTurn": "replaying",
     "Simulation": "simulator",
     "after_crash": "crash",
+    "diff_recordings": "differing",
     "dump_recording": "file",
     "load_checkpoint": "checkpoint_file",
     "load_recording": "file",
