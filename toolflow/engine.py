@@ -26,6 +26,7 @@ from toolflow.model.turn import Call, Turn
 from toolflow.recording.checkpoint import Checkpoint
 from toolflow.recording.conclude import conclude, execute, only_outcome, plain_turn, stage_turn
 from toolflow.recording.result import RunResult
+from toolflow.recording.unmasking import runnable, with_turn
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.context import current_context
 from toolflow.runtime.control import Control
@@ -90,8 +91,6 @@ class Engine:
         limits = limits if pool is None else Limits(pool, limits.resources)
         self.limits = limits if parallel else replace(limits, pool=1)
 
-    # ---- plan ----
-
     def plan(self, turn: Turn | Any) -> Plan:
         """Compile a turn, before anything runs.
 
@@ -110,8 +109,6 @@ class Engine:
         batch = self.policy.classify(turn, tools, cwd=self.cwd)
         same = batch.limits is self.limits
         return compile_plan(batch if same else replace(batch, limits=self.limits))
-
-    # ---- run ----
 
     async def run(
         self,
@@ -150,7 +147,8 @@ class Engine:
             the checkpoint to resume from.
 
         Raises:
-            UsageError: If ``stop_at`` names no call of the plan.
+            UsageError: If ``stop_at`` names no call of the plan, or the plan was read from a file
+                in which arguments are masked.
             InternalError: If toolflow itself failed.
         """
         plan = plan if isinstance(plan, Plan) else self.plan(plan)
@@ -179,6 +177,7 @@ class Engine:
         can_pause: bool = True,
         stop_at: Iterable[str] = (),
         step: bool = False,
+        turn: Turn | Any = None,
     ) -> RunResult:
         """Go on with a paused run, in this process or another one (spec 8.5).
 
@@ -198,15 +197,20 @@ class Engine:
             can_pause: As for `run`.
             stop_at: As for `run`.
             step: Pause before the next call again.
+            turn: The turn that was paused, where arguments of calls that still run were masked in
+                the checkpoint's file.
 
         Returns:
             As for `run`, with the outcomes of the whole turn.
 
         Raises:
             CheckpointError: If an answer is for a call that does not wait for one; nothing runs.
-            UsageError: As for `run`.
+            UsageError: As for `run`, or if calls that still run have masked arguments.
         """
-        plan = checkpoint.plan
+        if turn is not None and checkpoint.plan.masked:
+            fresh = self.plan(turn)
+            checkpoint = replace(checkpoint, plan=with_turn(checkpoint.plan, fresh))
+        plan = runnable(checkpoint.plan, checkpoint.outcomes, self.policy.redactor)
         if pool is not None:
             plan = replace(plan, limits=Limits(pool, plan.limits.resources))
         given = checkpoint.answered(answers or {})
@@ -254,14 +258,8 @@ class Engine:
         """Do what `call` does, in an event loop of its own."""
         return anyio.run(partial(self.call, tool, args, **options))
 
-    # ---- inside ----
-
     def _options(
-        self,
-        hooks: Hooks | Sequence[Hooks],
-        approver: Approver | None,
-        around: dict[str, Any],
-        **more: Any,
+        self, hooks: Hooks | Sequence[Hooks], approver: Approver | None, around: Any, **more: Any
     ) -> RunOptions:
         chain = HookChain((*self.hooks, *several(hooks)))
         return options_around(chain, approver, self.approver, **around, grace=self.grace, **more)
@@ -274,6 +272,7 @@ class Engine:
         *,
         since: Checkpoint | None = None,
     ) -> RunResult:
+        plan = runnable(plan, options.outcomes, self.policy.redactor)
         tools, pinned = nested_tools(self.tools, current_context())
         turn = plan.turn if plan.turn is not None else plain_turn(plan)
         messages = stage_turn(transcript, turn) if transcript is not None else ()

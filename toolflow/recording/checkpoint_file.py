@@ -20,6 +20,7 @@ from toolflow.model.recording import RecordedTurn
 from toolflow.model.turn import Call, Turn
 from toolflow.recording.checkpoint import Checkpoint
 from toolflow.recording.file import write_file
+from toolflow.recording.masking import masked_checkpoint
 from toolflow.recording.reader import Path, Reader
 from toolflow.recording.sealing import seal, unseal
 from toolflow.recording.turn_form import read_recorded_turn, turn_data
@@ -53,11 +54,12 @@ def checkpoint_data(checkpoint: Checkpoint) -> dict[str, Any]:
         checkpoint: The checkpoint.
 
     Returns:
-        A new mapping; what has its default is left out.
+        A new mapping; what has its default is left out. It holds no secrets that the policy names.
 
     Raises:
         PlanError: If arguments cannot be written as JSON.
     """
+    checkpoint = masked_checkpoint(checkpoint)
     plan = checkpoint.plan
     names = [call.name for call in plan.calls]
     turn = plan.turn if plan.turn is not None else plain_turn(plan)

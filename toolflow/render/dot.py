@@ -49,7 +49,7 @@ def dot_text(
         RenderError: If the parts of the plan do not belong together.
     """
     check(plan)
-    scene = _scene(plan, facts.match(len(plan.calls), outcomes, times))
+    scene = _scene(plan, facts.match(len(plan.calls), facts.masked(plan, outcomes), times))
     top = looks.title_look(facts.title_of(plan) if title is None else title)
     return "\n".join(
         [
