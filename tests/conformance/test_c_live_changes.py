@@ -10,6 +10,7 @@ import anyio
 import pytest
 from turns import scripted, spans, starts, statuses, turn
 
+import toolflow.locks
 from toolflow.engine import Engine
 from toolflow.locks import MemoryStore
 from toolflow.model.turn import Call, Turn
@@ -162,8 +163,6 @@ def test_c035_a_call_whose_tool_is_gone_while_it_waits_for_a_key_settles_as_unkn
 
 
 def toolflow_locks(store: MemoryStore) -> Any:
-    import toolflow.locks
-
     return toolflow.locks.acquire(writes=["key:k"], store=store)
 
 
@@ -217,6 +216,63 @@ def test_c035_a_call_that_became_exclusive_while_it_waits_for_a_key_runs_alone(r
             result = await engine.run(turn(*calls))
         # c and d had started beside it; b waits for them and then holds nobody.
         assert spans(result) == [(0, 1), (3, 5), (0, 3), (0, 1)]
+
+    run(main)
+
+
+def test_c035_a_call_that_gave_up_its_place_goes_before_those_that_wait_for_a_permit(run):
+    """Its new key is free, so it starts with the permit that it had, although more calls wait."""
+
+    async def main():
+        tools, store = scripted(), MemoryStore()
+        engine = Engine(tools.toolbox, locks=store, pool=2)
+
+        @tools.toolbox.tool(safe=True)
+        async def change(name: str) -> None:
+            await anyio.sleep(1)
+            declaring(tools, "edit", safe=True, writes=lambda key: [f"new:{key}"])
+            await anyio.sleep(8)
+
+        async def other() -> None:
+            async with toolflow_locks(store):
+                await anyio.sleep(5)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(other)
+            await anyio.sleep(0.5)
+            calls = [("edit", 1, "k"), "change", ("read", 1), ("read", 1)]
+            result = await engine.run(turn(*calls))
+        # It is looked at when it gets the old key, at 4.5; those behind it find no permit before.
+        assert spans(result) == [(4.5, 5.5), (0, 9), (5.5, 6.5), (6.5, 7.5)]
+
+    run(main)
+
+
+def test_c035_a_call_before_one_that_became_a_barrier_starts_before_it(run):
+    """Both wait for keys; the earlier one gives up its place, the later one runs alone after it."""
+
+    async def main():
+        tools, store = scripted(), MemoryStore()
+        tools.add("patch", safe=True, writes=lambda key: [f"key:{key}"])
+        engine = Engine(tools.toolbox, locks=store)
+
+        @tools.toolbox.tool(safe=True)
+        async def change(name: str) -> None:
+            await anyio.sleep(1)
+            declaring(tools, "edit", safe=True, writes=lambda key: [f"new:{key}"])
+            declaring(tools, "patch", writes=lambda key: [f"key:{key}"])  # not safe any more
+
+        async def other() -> None:
+            async with toolflow.locks.acquire(writes=["key:k", "key:m"], store=store):
+                await anyio.sleep(3)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(other)
+            await anyio.sleep(0.5)
+            calls = ["change", ("edit", 2, "k"), ("patch", 2, "m"), ("read", 1)]
+            result = await engine.run(turn(*calls))
+        # The pump at the end of the first call sees both changes: b goes on with its free key.
+        assert spans(result) == [(0, 1), (1, 3), (3, 5), (0, 1)]
 
     run(main)
 

@@ -225,7 +225,8 @@ def counters(folder: Path) -> Path:
 def add_up(root: Path, logs: list[Path], found: Counted | None = None) -> Counted:
     """Add up what stands in the files and in the logs."""
     found = found or Counted()
-    found.counters = sum(int(path.read_text()) for path in root.iterdir())
+    # A writer killed between writing and renaming leaves its own file behind, beside the counters.
+    found.counters = sum(int(path.read_text()) for path in root.glob("counter-*"))
     lines = [line for log in logs for line in _lines(log)]
     found.done = Counter(line["kind"] for line in lines)["done"]
     by_key: dict[str, list[tuple[int, int]]] = {}

@@ -10,7 +10,9 @@ from typing import Any
 import typer
 
 from toolflow.cli import (
+    auditing,
     checking,
+    diffing,
     explaining,
     exporting,
     importing,
@@ -46,8 +48,10 @@ app = typer.Typer(
 app.command("plan")(planning.plan)
 app.command("run")(running.run)
 app.command("replay")(replaying.replay)
+app.command("diff")(diffing.diff)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)
+app.command("audit")(auditing.audit_)
 app.command("export")(exporting.export)
 app.command("check")(checking.check)
 app.command("locks")(locking.locks)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolflow.compiler import analysis
+from toolflow.compiler.diff import PlanDiff, diff_plans
 from toolflow.compiler.fingerprint import fingerprint
 from toolflow.compiler.text import plan_text
 from toolflow.errors import UsageError
@@ -139,6 +140,15 @@ class Plan(PlanData):
         seconds = self._seconds(durations)
         longest, _ = analysis.critical_path(self, seconds)
         return max(longest, sum(seconds) / (pool or self.limits.pool))
+
+    def diff(self, other: PlanData, *, words: bool = False) -> PlanDiff:
+        """What of another plan is not as in this one; see `diff_plans`.
+
+        Args:
+            other: The other plan.
+            words: Whether words for people count too, which decide nothing.
+        """
+        return diff_plans(self, other, words=words)
 
     def graph(self) -> nx.DiGraph[str]:
         """The plan as a graph of networkx; see `analysis.graph` for vertices and attributes."""

@@ -11,16 +11,12 @@ with other holders than everybody else.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any, Final
 
 from toolflow.errors import LockStoreError
+from toolflow.locks.database_files import alone_in, look, name_of
 from toolflow.locks.life import strangers
 from toolflow.locks.operations import Operation, read
 from toolflow.locks.snapshot import EMPTY_STATE
@@ -28,7 +24,6 @@ from toolflow.locks.snapshot import EMPTY_STATE
 FORMAT: Final = 1
 _APPLICATION: Final = 0x74666C6B  # tells the file from other SQLite databases
 _PAGES: Final = 4000  # of the -wal file, before they are moved to the database, which takes long
-_PAUSE: Final = 0.01  # seconds between looks at whether another process has finished opening
 
 _TABLE = """
 CREATE TABLE log (
@@ -68,8 +63,8 @@ class Database:
         self.lost: LockStoreError | None = None
         self._folder = folder
         self._patience = patience
-        with _alone_in(folder, path, patience):
-            self.files = _name(_look(path))
+        with alone_in(folder, path, patience):
+            self.files = name_of(look(path))
             self.keep_from_others()
             try:
                 # Autocommit: transactions are opened by hand, with the write lock.
@@ -83,8 +78,8 @@ class Database:
             except BaseException:
                 self._connection.close()
                 raise
-            self._seen = _look(path)
-            self.files = _name(self._seen)
+            self._seen = look(path)
+            self.files = name_of(self._seen)
 
     def since(self, position: int) -> list[Operation] | None:
         """The lines after one.
@@ -157,7 +152,7 @@ class Database:
         if self.lost is not None:
             raise self.lost
         try:
-            same = _look(self.path) == self._seen
+            same = look(self.path) == self._seen
         except OSError as error:
             raise LockStoreError(f"{self.path}: {error.strerror}.") from error
         if not same:
@@ -259,46 +254,3 @@ class Database:
             sqlite3.SQLITE_BUSY: f"another process has been writing for {self._patience:g} s",
         }.get(code, str(error))
         return LockStoreError(f"{self.path}: {why}. No key was taken.")
-
-
-Seen = tuple[tuple[int, int], ...]
-
-
-def _look(path: Path) -> Seen:
-    """Which files are there: the database and its companions."""
-    name, found = os.fspath(path), []
-    for ending in ("", "-wal", "-shm"):
-        try:
-            one = os.stat(name + ending)  # noqa: PTH116  # often; Path costs as much as the call
-            found.append((one.st_dev, one.st_ino))
-        except FileNotFoundError:
-            found.append((0, 0))
-    return tuple(found)
-
-
-def _name(seen: Seen) -> str:
-    return ".".join(f"{inode:x}" for _, inode in seen)
-
-
-@contextmanager
-def _alone_in(folder: Path, path: Path, patience: float) -> Iterator[None]:
-    """Keep other processes from opening the file meanwhile: making it takes several steps."""
-    try:
-        fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise LockStoreError(f"{folder}: {error.strerror}.") from error
-    try:
-        deadline = monotonic() + patience
-        while True:
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if monotonic() > deadline:
-                    raise LockStoreError(
-                        f"{path}: another process has been opening it for {patience:g} s."
-                    ) from None
-                sleep(_PAUSE)
-        yield
-    finally:
-        os.close(fd)

@@ -16,9 +16,11 @@ from toolflow.model import Verdict
 from toolflow.model.batch import Hold, Kind, OnError, Stop
 from toolflow.model.turn import EMPTY
 from toolflow.policy.expressions import Expression
+from toolflow.policy.servernames import names_with_server
 
 Condition = bool | Expression
 _REMEMBERED: Final = 4096
+_Names = re.Pattern[str] | None  # what names are allowed; any where it is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,10 @@ class RuleBook:
             base: place for place, base in enumerate(dict.fromkeys(r.base for r in self.rules))
         }
         ordered = sorted(self.rules, key=lambda rule: (files[rule.base], rule.general))
-        self._ordered = [(rule, _matcher(rule.tools), _matcher(rule.servers)) for rule in ordered]
+        self._ordered = [
+            (rule, (_matcher(rule.tools), _matcher(rule.servers), _matcher(_named(rule))))
+            for rule in ordered
+        ]
         self._found: dict[tuple[str, str | None], tuple[Rule, ...]] = {}
 
     def about(self, tool: str, server: str | None) -> tuple[Rule, ...]:
@@ -147,16 +152,28 @@ class RuleBook:
         """
         found = self._found.get((tool, server))
         if found is None:
-            found = tuple(
-                rule
-                for rule, tools, servers in self._ordered
-                if (tools is None or tools.fullmatch(tool))
-                and (servers is None or (server is not None and servers.fullmatch(server)))
-            )
+            found = tuple(rule for rule, names in self._ordered if _fit(names, tool, server))
             if len(self._found) >= _REMEMBERED:
                 self._found.clear()  # names come from models: without end, if they must
             self._found[tool, server] = found
         return found
+
+
+def _named(rule: Rule) -> tuple[str, ...] | None:
+    """The names of a rule's tools that tell their server; ``None`` where there are none."""
+    if rule.tools is None or rule.servers is None or rule.general:
+        return None
+    return names_with_server(rule.tools, rule.servers) or None
+
+
+def _fit(names: tuple[_Names, _Names, _Names], tool: str, server: str | None) -> bool:
+    """Whether a rule's names fit a tool and its server, which its name may have to tell."""
+    tools, servers, named = names
+    if server is None and servers is not None:
+        return named is not None and named.fullmatch(tool) is not None
+    if servers is not None and not servers.fullmatch(server or ""):
+        return False
+    return tools is None or any(each and each.fullmatch(tool) for each in (tools, named))
 
 
 def _matcher(names: tuple[str, ...] | None) -> re.Pattern[str] | None:
