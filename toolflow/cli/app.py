@@ -15,6 +15,7 @@ from toolflow.cli import (
     explaining,
     exporting,
     importing,
+    initialising,
     locking,
     planning,
     rendering,
@@ -51,6 +52,7 @@ app.command("diff")(diffing.diff)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)
 app.command("export")(exporting.export)
+app.command("init")(initialising.init)
 app.command("check")(checking.check)
 app.command("locks")(locking.locks)
 app.command("test")(trying.try_)
