@@ -23,8 +23,9 @@ from toolflow.locks.protocol import LockStore
 from toolflow.model.batch import CallPlan, Limits, Verdict
 from toolflow.model.outcome import Outcome
 from toolflow.model.turn import Call, Turn
-from toolflow.recording.checkpoint import Checkpoint
-from toolflow.recording.conclude import conclude, execute, only_outcome, plain_turn, stage_turn
+from toolflow.recording.checkpoint import Checkpoint, Given, turn_of
+from toolflow.recording.conclude import only_outcome, stage_turn
+from toolflow.recording.conduct import conduct, journal_for
 from toolflow.recording.result import RunResult
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.context import current_context
@@ -39,6 +40,7 @@ from toolflow.runtime.transcript import Transcript
 
 if TYPE_CHECKING:
     from toolflow.policy import Policy
+    from toolflow.recording.journal import Journal
 
 
 class Engine:
@@ -126,6 +128,7 @@ class Engine:
         can_pause: bool = True,
         stop_at: Iterable[str] = (),
         step: bool = False,
+        journal: Journal | str | Path | None = None,
     ) -> RunResult:
         """Run a plan, on asyncio or trio.
 
@@ -144,6 +147,7 @@ class Engine:
                 the run. If not, the question is declined and the stop point is passed.
             stop_at: Names of calls before which the run pauses.
             step: Pause before every call.
+            journal: Where the run is written as it goes: an open journal, or a file's path.
 
         Returns:
             Outcomes, messages in the provider's form, events; for a paused run its questions and
@@ -151,18 +155,14 @@ class Engine:
 
         Raises:
             UsageError: If ``stop_at`` names no call of the plan.
+            JournalError: If the journal cannot be written; its ``result`` tells what became of it.
             InternalError: If toolflow itself failed.
         """
         plan = plan if isinstance(plan, Plan) else self.plan(plan)
         around = {"on_event": on_event, "control": control, "can_pause": can_pause}
-        options = self._options(
-            hooks,
-            approver,
-            around,
-            stops=stops_of(plan, stop_at, step=step),
-            total=timeout,
-        )
-        return await self._run(plan, options, transcript)
+        stops = stops_of(plan, stop_at, step=step)
+        options = self._options(hooks, approver, around, stops=stops, total=timeout)
+        return await self._run(plan, options, transcript, journal)
 
     async def resume(
         self,
@@ -179,6 +179,7 @@ class Engine:
         can_pause: bool = True,
         stop_at: Iterable[str] = (),
         step: bool = False,
+        journal: Journal | str | Path | None = None,
     ) -> RunResult:
         """Go on with a paused run, in this process or another one (spec 8.5).
 
@@ -198,13 +199,14 @@ class Engine:
             can_pause: As for `run`.
             stop_at: As for `run`.
             step: Pause before the next call again.
+            journal: As for `run`; it may be the one of the run that paused or died.
 
         Returns:
             As for `run`, with the outcomes of the whole turn.
 
         Raises:
             CheckpointError: If an answer is for a call that does not wait for one; nothing runs.
-            UsageError: As for `run`.
+            UsageError, JournalError: As for `run`.
         """
         plan = checkpoint.plan
         if pool is not None:
@@ -219,7 +221,8 @@ class Engine:
             **given.options(),
             total=timeout if timeout is not None else checkpoint.timeout,
         )
-        return await self._run(plan, options, transcript, since=checkpoint)
+        since = (checkpoint, given)
+        return await self._run(plan, options, transcript, journal, since)
 
     async def call(
         self, tool: str, args: Mapping[str, Any] | None = None, **options: Any
@@ -271,25 +274,21 @@ class Engine:
         plan: Plan,
         options: RunOptions,
         transcript: Transcript | None,
-        *,
-        since: Checkpoint | None = None,
+        journal: Journal | str | Path | None,
+        since: tuple[Checkpoint, Given] | None = None,
     ) -> RunResult:
         tools, pinned = nested_tools(self.tools, current_context())
-        turn = plan.turn if plan.turn is not None else plain_turn(plan)
-        messages = stage_turn(transcript, turn) if transcript is not None else ()
-        reclassify = partial(self._reclassify, turn, tools)
-        options = replace(options, messages=messages, reclassify=reclassify, pinned=pinned)
-        executor = Executor(plan, tools, self.locks, options)
-        try:
-            report = await execute(executor, transcript)
-            with anyio.CancelScope(shield=True):  # what ran is kept, even if we are cancelled
-                result = await conclude(executor, plan, turn, report, transcript, since=since)
-        finally:
-            executor.tell_end()
-            executor.release_leases()
-        if executor.pending_error is not None:
-            raise executor.pending_error
-        return result
+        turn = turn_of(plan)
+        with journal_for(journal, self.policy, since) as writer:
+            options = replace(
+                options,
+                messages=stage_turn(transcript, turn) if transcript is not None else (),
+                reclassify=partial(self._reclassify, turn, tools),
+                pinned=pinned,
+                journal=writer,
+            )
+            executor = Executor(plan, tools, self.locks, options)
+            return await conduct(executor, plan, turn, transcript, since=since and since[0])
 
     def _reclassify(
         self, turn: Turn, tools: Toolbox, call: CallPlan, args: Mapping[str, Any]

@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from toolflow.cli import (
+    auditing,
     checking,
     diffing,
     explaining,
@@ -51,6 +52,7 @@ app.command("replay")(replaying.replay)
 app.command("diff")(diffing.diff)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)
+app.command("audit")(auditing.audit_)
 app.command("export")(exporting.export)
 app.command("init")(initialising.init)
 app.command("check")(checking.check)

@@ -84,6 +84,9 @@ class RecordedTurn:
             events and no facts, the facts are those that the events tell.
         committed: What was committed, for a replay to compare with; ``None``: ``messages`` is the
             only record of it.
+        line: The number of its first line in the log that it was read from, or ``None``.
+        result_lines: The number of the line of each call's result in that log; ``None`` where
+            there is no result; empty where nobody knows.
     """
 
     turn: Turn
@@ -95,6 +98,8 @@ class RecordedTurn:
     started_at: str | None = None
     facts: tuple[Fact, ...] = ()
     committed: Committed | None = field(default=None, compare=False)
+    line: int | None = field(default=None, compare=False)
+    result_lines: tuple[int | None, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def plan_parts(plan: PlanData, turn: Turn) -> tuple[dict[str, Any], list[dict[st
             own["tool"] = planned.tool
         if planned.args != call.args:
             own |= {name: item[name] for name in ("args", "args_json") if name in item}
-        parsed = _parsed(planned.parsed, planned.args)
+        parsed = parsed_data(planned.parsed, planned.args)
         if parsed is not None:
             own["parsed"] = parsed
         calls.append(own)
@@ -139,7 +139,7 @@ class _PlanDocument(Document):
         return self.document.where((*self.path, *own), key=key)
 
 
-def _parsed(parsed: Mapping[str, Any] | None, args: Mapping[str, Any]) -> Any:
+def parsed_data(parsed: Mapping[str, Any] | None, args: Mapping[str, Any]) -> Any:
     """Validated arguments, where they say more than the arguments and JSON can hold them."""
     if parsed is None or parsed is args or parsed == args:
         return None

@@ -69,6 +69,7 @@ class Pending:
         names = ids if single and all(ids) else call_names(turn.calls)
         outcomes: list[Outcome | None] = []
         times: list[Times] = []
+        lines: list[int | None] = []
         once = single and all(len(results) == 1 for results in self.results.values())
         notices = [] if once else list(self._unpaired())
         for call, name in zip(turn.calls, names, strict=True):
@@ -79,8 +80,17 @@ class Pending:
                 notices.append(self._no_result(name))
             outcomes.append(own.outcome if own else None)
             times.append(self._times(zero, call.index, own.time if own else None))
+            lines.append(own.line if own else None)
         began = None if zero is None else iso(self.began, zero)
-        return RecordedTurn(turn, tuple(outcomes), tuple(times), started_at=began), notices
+        recorded = RecordedTurn(
+            turn,
+            tuple(outcomes),
+            tuple(times),
+            started_at=began,
+            line=self.line,
+            result_lines=tuple(lines),
+        )
+        return recorded, notices
 
     def place(self, call_id: str) -> int:
         """The index of the call that has an id, or -1 where it is not exactly one."""
