@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from corpus import corpus_dir
@@ -59,8 +60,11 @@ def in_order(made):
 # --- each by itself ------------------------------------------------------------------------------
 
 
-def test_these_policies_are_shipped():
+def test_these_policies_are_shipped_and_told_of():
     assert shipped_names() == ALL
+    page = Path(__file__).parents[2] / "docs" / "reference" / "shipped-policies.md"
+    told = page.read_text("utf-8")
+    assert [name for name in ALL if f"| `shipped:{name}` |" not in told] == []
 
 
 @pytest.mark.parametrize("name", ALL)
