@@ -11,6 +11,7 @@
     ├── UsageError               a call of the API or the command line with a wrong value
     ├── RunError                 a run that cannot go on
     │   ├── CheckpointError
+    │   ├── JournalError         the journal cannot be written or read
     │   ├── LockCycleError
     │   ├── LockLostError
     │   ├── LockStoreError
@@ -27,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,21 @@ class CheckpointError(RunError):
     """A checkpoint that does not fit, or an answer for a call that does not wait for one."""
 
 
+class JournalError(RunError):
+    """A journal cannot be written or read.
+
+    A run stops for it before its next body starts, and bodies that run finish.
+
+    Attributes:
+        result: What became of the run that could not write its journal (a `RunResult`; where the
+            run could pause, with the checkpoint to go on from), or ``None``.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.result: Any = None
+
+
 class LockCycleError(RunError):
     """Waiting for these keys would close a circle of calls that wait for each other."""
 
@@ -152,6 +169,7 @@ class DivergenceError(ReplayError):
         call: The id of the call at which it diverged, or ``None`` for the turn as a whole.
         expected: What the recording holds.
         actual: What is now.
+        kind: The kind of difference, where a replay may pass over it; else empty.
     """
 
     def __init__(
@@ -161,11 +179,13 @@ class DivergenceError(ReplayError):
         call: str | None = None,
         expected: object = None,
         actual: object = None,
+        kind: str = "",
     ) -> None:
         super().__init__(message)
         self.call = call
         self.expected = expected
         self.actual = actual
+        self.kind = kind
 
 
 class RenderError(ToolflowError):

@@ -75,8 +75,16 @@ SCARCE: dict[str, Any] = {
 }
 
 
+LIMITED: dict[str, Any] = {
+    "version": 1,
+    "limits": {"pool": 8, "tools": {"gr*": 2}},
+    "rules": [{"tool": ["grep", "read"], "safe": True}],
+}
+
+
+@pytest.mark.parametrize("policy", [SCARCE, LIMITED], ids=["resource", "tool"])
 @pytest.mark.parametrize("reads", ["last", "first", "between"])
-def test_b096_a_limit_of_a_tool_holds_and_holds_up_nobody_else(run, reads):
+def test_b096_a_limit_of_a_tool_holds_and_holds_up_nobody_else(run, reads, policy):
     tools = scripted()
     tools.add("grep")
     greps, others = [("grep", 10)] * 40, [("read", 1)] * 4
@@ -86,7 +94,7 @@ def test_b096_a_limit_of_a_tool_holds_and_holds_up_nobody_else(run, reads):
         "between": greps[:20] + others + greps[20:],
     }[reads]
     recorder = EventRecorder()
-    engine = Engine(tools.toolbox, policy=SCARCE, locks=MemoryStore())
+    engine = Engine(tools.toolbox, policy=policy, locks=MemoryStore())
     result = run(partial(engine.run, turn(*calls, ids=NAMES), on_event=recorder))
     kinds = [call.tool for call in result.plan.calls]
     assert (
@@ -98,11 +106,12 @@ def test_b096_a_limit_of_a_tool_holds_and_holds_up_nobody_else(run, reads):
     assert statuses(result) == ["ok"] * 44
 
 
-def test_b096_the_limit_holds_over_all_runs_of_the_process(run):
+@pytest.mark.parametrize("policy", [SCARCE, LIMITED], ids=["resource", "tool"])
+def test_b096_the_limit_holds_over_all_runs_of_the_process(run, policy):
     async def main():
         tools = scripted()
         tools.add("grep")
-        engine = Engine(tools.toolbox, policy=SCARCE, locks=MemoryStore())
+        engine = Engine(tools.toolbox, policy=policy, locks=MemoryStore())
 
         async def one(letter: str) -> None:
             await engine.run(turn(*[("grep", 1)] * 5, ids=[f"{letter}{n}" for n in range(5)]))

@@ -116,7 +116,10 @@ def main() -> int:
     end = given.first + given.inputs
     while at < end and time.monotonic() - begin < given.seconds:
         count = min(1000, end - at)
-        total.add(run(sources, at, count, bound=given.bound))
+        found = run(sources, at, count, bound=given.bound)
+        total.add(found)
+        for fault in found.faults:  # at once: all of it takes long
+            print(f"FAULT {fault}", file=sys.stderr, flush=True)
         at += count
         if sys.stderr.isatty() or total.inputs % 20_000 == 0:
             mark = "\r" if sys.stderr.isatty() else "\n"

@@ -16,6 +16,7 @@ from toolflow.cli import (
     explaining,
     exporting,
     importing,
+    initialising,
     locking,
     planning,
     rendering,
@@ -53,6 +54,7 @@ app.command("render")(rendering.render)
 app.command("import")(importing.import_)
 app.command("audit")(auditing.audit_)
 app.command("export")(exporting.export)
+app.command("init")(initialising.init)
 app.command("check")(checking.check)
 app.command("locks")(locking.locks)
 app.command("test")(trying.try_)

@@ -11,7 +11,9 @@ from toolflow.cli.console import Output, say, say_data
 from toolflow.cli.inputs import chosen, look_at, plan_of, policy_of, turns_of
 from toolflow.compiler import Plan
 from toolflow.errors import UsageError
+from toolflow.policy import Policy
 from toolflow.policy.explain import Explanation, TriedRule, Value, explain
+from toolflow.policy.rules import rule_name
 
 _SHOWN = 200
 
@@ -45,17 +47,17 @@ def explain_(
     for number, (turn_id, plan, explained) in enumerate(found):
         if number:
             say()
-        for line in _lines(rules.source, turn_id, plan, explained):
+        for line in _lines(rules, turn_id, plan, explained):
             say(line)
     return 0
 
 
-def _lines(source: str, turn_id: str, plan: Plan, explained: Explanation) -> Iterator[str]:
+def _lines(policy: Policy, turn_id: str, plan: Plan, explained: Explanation) -> Iterator[str]:
     call = explained.call
     yield f"{turn_id} {call.name}: {call.label}"
     yield f"  {call.verdict.kind}: {call.verdict.reason}"
     for tried in explained.rules:
-        yield f"  {_place(source, tried)} {tried.match}"
+        yield f"  {_place(policy, tried)} {tried.match}"
         for value in tried.values:
             yield f"    {value.field}: {value.text}"
             if not isinstance(value.value, bool) or value.text not in {"true", "false"}:
@@ -70,9 +72,9 @@ def _lines(source: str, turn_id: str, plan: Plan, explained: Explanation) -> Ite
         yield f"  {other}: {'; '.join(causes)}"
 
 
-def _place(source: str, tried: TriedRule) -> str:
-    where = "" if tried.line is None else f" ({source}:{tried.line})"
-    return f"rule {tried.number}{where}"
+def _place(policy: Policy, tried: TriedRule) -> str:
+    where = "" if tried.line is None else f" ({policy.place_of(tried.base, tried.line)})"
+    return f"{rule_name(tried.number - 1, tried.base)}{where}"
 
 
 def _outcome(value: Value) -> str:
@@ -125,6 +127,7 @@ def _data(turn_id: str, plan: Plan, explained: Explanation) -> dict[str, Any]:
             {
                 "rule": tried.number,
                 "line": tried.line,
+                "base": tried.base,
                 "match": tried.match,
                 "values": [_value_data(value) for value in tried.values],
             }

@@ -2,32 +2,138 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import typer
 
-from toolflow.cli.console import say, tell
-from toolflow.cli.inputs import look_at, policy_of
+from toolflow.cli.asking import Asked, answer, answer_sweep, capacities
+from toolflow.cli.console import Output, say, say_data, tell
+from toolflow.cli.inputs import chosen, look_at, policy_of
+from toolflow.cli.reliving import relive
+from toolflow.cli.walking import until, walk_through
 from toolflow.errors import UsageError
+from toolflow.model.recording import Recording
 from toolflow.recording import load_recording
 from toolflow.recording import replay as replay_recording
+from toolflow.recording.asking import Missing
+from toolflow.recording.leniency import IGNORABLE
+from toolflow.recording.replaying import report_data
+from toolflow.render.what_if_picture import Shows
 
 
 def replay(
     recording: str = typer.Argument(..., metavar="RECORDING", help="A recording."),
     policy: str | None = typer.Option(
-        None, "--policy", "-p", help="Another policy than the recording's own."
+        None, "--policy", "-p", help="What if this policy had been in force?"
     ),
+    pool: int | None = typer.Option(
+        None, "--pool", min=1, help="What if so many calls of a turn had run at once?"
+    ),
+    resources: list[str] = typer.Option(  # a list is what typer makes several options of
+        [], "--resources", metavar="NAME=N", help="What if there had been so much of a resource?"
+    ),
+    sweep: str | None = typer.Option(
+        None, "--sweep", metavar="SIZES", help="A table over pool sizes: 1,2,4,8 or 1..16."
+    ),
+    picture: str | None = typer.Option(
+        None, "--picture", metavar="FILE", help="The answer as a picture: .svg, .png or .dot."
+    ),
+    shows: Shows | None = typer.Option(
+        None, "--shows", help="What the picture shows; by default timelines in SVG, else plans."
+    ),
+    missing: Missing = typer.Option(
+        "zero", "--missing", help="What counts for calls without a recorded time."
+    ),
+    strict: bool = typer.Option(
+        False, "--strict", help="With --policy, --pool, --resources: what changes is a divergence."
+    ),
+    ignore: list[str] = typer.Option(
+        [], "--ignore", metavar="KIND", help=f"Pass over {', '.join(IGNORABLE)}."
+    ),
+    until_call: str | None = typer.Option(
+        None, "--until", metavar="CALL", help="Stop where this call would start: CALL or TURN/CALL."
+    ),
+    step: bool = typer.Option(False, "--step", help="Walk through the run, fact by fact."),
+    live: bool = typer.Option(
+        False, "--live", help="Run the tools again, and compare what they give."
+    ),
+    flow: str | None = typer.Option(None, "--flow", help="With --live: the flow with the tools."),
+    writes: bool = typer.Option(
+        False, "--writes", help="With --live: calls that are exclusive or write run again, too."
+    ),
+    turn: str | None = typer.Option(None, "--turn", "-t", help="Only this turn: its id or number."),
+    cwd: str | None = typer.Option(None, "--cwd", help="Where relative paths in keys start."),
+    output: Output = typer.Option("text", "--output", "-o", help="text, json or yaml."),
 ) -> int:
     """Compile every turn again and drive the scheduler with what was recorded.
 
     Ends with 0 if plan, order and transcript are exactly the same, else with 1 and the first
-    difference.
+    difference. With --policy, --pool, --resources or --sweep it is a question: it shows how plans,
+    order, waiting and times would change, and ends with 0.
     """
-    given = look_at(recording)
-    if given.kind != "recording":
-        raise UsageError(f"{recording}: this is a {given.kind}, not a recording.")
-    loaded = load_recording(recording)
-    report = replay_recording(loaded, policy=policy_of(policy) if policy is not None else None)
-    say(str(report))
+    loaded = _loaded(recording, turn)
+    limits = capacities(resources)
+    kinds = [word.strip() for given in ignore for word in given.split(",")]
+    rules = policy_of(policy) if policy is not None else None
+    asked = Asked(rules, pool, limits, cwd, missing, output)
+    other = policy is not None or pool is not None or bool(limits)
+    walks = step or until_call is not None
+    _refuse(other=other or sweep is not None, live=live, walks=walks, tools=bool(flow) or writes)
+    if live:
+        return relive(loaded, flow, output, writes=writes)
+    if walks:
+        return walk_through(loaded, until_call) if step else until(loaded, str(until_call), output)
+    if sweep is not None:
+        return answer_sweep(loaded, asked, sweep)
+    if other and not (strict or kinds):
+        return answer(loaded, asked, picture=picture, shows=shows)
+    if picture is not None:
+        raise UsageError("--picture draws an answer. Ask with --policy, --pool or --resources.")
+    return _replay(loaded, asked, kinds)
+
+
+def _refuse(*, other: bool, live: bool, walks: bool, tools: bool) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        UsageError: If there are such.
+    """
+    if live and (other or walks):
+        raise UsageError("--live runs what was recorded. Leave rules, --until and --step out.")
+    if tools and not live:
+        raise UsageError("--flow and --writes belong to --live.")
+    if walks and other:
+        raise UsageError("--until and --step walk through what was recorded. Leave rules out.")
+
+
+def _replay(loaded: Recording, asked: Asked, kinds: list[str]) -> int:
+    """Compare with what was recorded."""
+    report = replay_recording(
+        loaded,
+        policy=asked.policy,
+        cwd=asked.cwd,
+        pool=asked.pool,
+        resources=asked.resources,
+        ignore=kinds,
+    )
+    if asked.output == "text":
+        say(str(report))
+    else:
+        say_data(report_data(report), asked.output)
+    for replayed in report.turns:
+        for passed in replayed.ignored:
+            tell(f"ignored {passed.kind}: {passed}")
     for notice in loaded.notices:
         tell(f"notice: {notice.message}")
     return 0 if report.ok else 1
+
+
+def _loaded(path: str, turn: str | None) -> Recording:
+    """The recording, or the part of it that the user chose."""
+    given = look_at(path)
+    if given.kind != "recording":
+        raise UsageError(f"{path}: this is a {given.kind}, not a recording.")
+    loaded = load_recording(path)
+    if turn is None:
+        return loaded
+    return replace(loaded, turns=tuple(chosen(list(loaded.turns), turn)))

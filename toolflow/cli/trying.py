@@ -61,6 +61,8 @@ def _tell(policy: str, report: CasesReport, *, coverage: bool) -> None:
         say(f"{used} of {_many(report.rules, 'rule')} decide a call of some case")
         for number, line in report.unused:
             say(f"  {_place(policy, line)}: rule {number} decides none")
+        for base in report.bases:
+            say(f"  of its base {base.name}: {base.used} of {_many(base.rules, 'rule')}")
 
 
 def _place(policy: str, line: int | None) -> str:
@@ -79,6 +81,9 @@ def _data(report: CasesReport) -> dict[str, object]:
             "rules": report.rules,
             "percent": round(100 * report.covered, 1),
             "unused": [{"rule": number, "line": line} for number, line in report.unused],
+            "bases": [
+                {"base": base.name, "rules": base.rules, "used": base.used} for base in report.bases
+            ],
         },
     }
 

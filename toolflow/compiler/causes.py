@@ -50,6 +50,8 @@ def barrier_cause(call: CallPlan) -> str:
     text = f"{call.tool} is exclusive"
     if verdict.rule is not None:
         text += f", rule {verdict.rule + 1}"
+        if verdict.base is not None:
+            text += f" of {verdict.base}"
         if verdict.line is not None:
             text += f" (line {verdict.line})"
     return text

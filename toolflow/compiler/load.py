@@ -74,6 +74,7 @@ def load_plan(source: str | Path | Mapping[str, Any] | Document) -> Plan:
         approvals=shape.approvals,
         policy_digest=shape.digests.policy,
         turn_digest=shape.digests.turn,
+        masked=tuple(shape.masked),
         notices=tuple(Notice(n.code, n.message, n.line, n.turn, n.call) for n in shape.notices),
     )
     return _told(plan, shape)
@@ -129,7 +130,7 @@ def _call(index: int, shape: CallShape, args: Mapping[str, Any]) -> CallPlan:
         id=shape.name if shape.id is None else shape.id,
         tool=shape.tool,
         args=args,
-        verdict=Verdict(shape.verdict, shape.reason, rule, shape.line, shape.status),
+        verdict=Verdict(shape.verdict, shape.reason, rule, shape.line, shape.status, shape.base),
         reads=None if shape.reads is None else tuple(shape.reads),
         writes=None if shape.writes is None else tuple(shape.writes),
         terms=Terms(

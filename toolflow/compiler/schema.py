@@ -51,6 +51,7 @@ class CallShape(Shape):
     reason: AnyText = ""
     rule: Count | None = None
     line: Count | None = None
+    base: Text | None = None
     reads: list[AnyText] | None = None
     writes: list[AnyText] | None = None
     uses: dict[str, Annotated[int, Field(ge=0)]] = {}
@@ -124,4 +125,5 @@ class PlanShape(Shape):
     order: list[EdgeShape] = []
     edges: list[EdgeShape] = []
     notices: list[NoticeShape] = []
+    masked: list[AnyText] = []
     digests: DigestsShape = DigestsShape()

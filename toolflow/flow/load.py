@@ -118,7 +118,7 @@ def load_flow(source: str | Path) -> Flow:
 
 def _policy(document: Document, policy: str | dict[str, Any] | None, folder: Path) -> Policy:
     if not isinstance(policy, str):
-        return load_policy(policy)
+        return load_policy(policy, folder=folder)
     if is_shipped(policy):
         name = policy.removeprefix(SHIPPED)
         if name not in shipped_names():

@@ -216,6 +216,9 @@ def _ending(candidate: dict[str, Any], calls: tuple[Call, ...]) -> Iterator[Noti
 
 def _read_content(data: dict[str, Any], path: Path, flaws: list[Flaw]) -> Turn:
     whole = plain_fields(data, "parts")
+    if whole.get("role") not in (None, "", "model"):
+        flaws.append(flaw((*path, "role"), whole["role"], "Use a content of the model."))
+        return _EMPTY_TURN
     parts = whole.get("parts")
     if parts is None:
         parts = []
@@ -236,13 +239,14 @@ def _read_content(data: dict[str, Any], path: Path, flaws: list[Flaw]) -> Turn:
     given = [_checked(each, "id", flaws) for each in found]
     ids = made_up_ids([name or None for name in given])
     calls = tuple([_call(index, ids[index], each, flaws) for index, each in enumerate(found)])
-    message = whole if "role" in whole and "parts" in whole else _sendable(whole, parts)
+    right = whole.get("role") == "model" and "parts" in whole
+    message = whole if right else _sendable(whole, parts)
     return Turn("", calls, NAME, message, carries_ids=not calls or any(given))
 
 
 def _sendable(content: dict[str, Any], parts: list[Any]) -> dict[str, Any]:
     """The content as it may be sent back: responses sometimes leave the role out."""
-    return {"role": "model", **content, "parts": parts}
+    return {"role": "model", **content} | {"role": "model", "parts": parts}
 
 
 def _call(index: int, call_id: str, found: _Found, flaws: list[Flaw]) -> Call:

@@ -47,14 +47,12 @@ def reviewed(steps: Sequence[Step], *, one_message: bool) -> list[Turn]:
     for step in steps:
         if step.turn is None:
             strays = tuple(_surplus(Counter(_results(step.after)), Counter()))
-        elif step.after or strays:
-            found = (*strays, *_oddities(step.turn, step.after, one_message=one_message))
-            turns.append(
-                replace(step.turn, notices=step.turn.notices + found) if found else step.turn
-            )
-            strays = ()
-        else:
-            turns.append(step.turn)
+            continue
+        followed = step.after or step is not steps[-1]
+        odd = _oddities(step.turn, step.after, one_message=one_message) if followed else ()
+        found = (*strays, *odd)
+        turns.append(replace(step.turn, notices=step.turn.notices + found) if found else step.turn)
+        strays = ()
     return turns
 
 
@@ -105,11 +103,10 @@ def _results(after: Sequence[Marks]) -> list[str]:
 def _oddities(turn: Turn, after: Sequence[Marks], *, one_message: bool) -> Iterator[Notice]:
     declared = Counter(call.id for call in turn.calls)
     results = Counter(_results(after))
-    if after:
-        for call, name in zip(turn.calls, call_names(turn.calls), strict=True):
-            if results[call.id] < declared[call.id]:
-                message = f"Call {quoted(name)} has no result in the messages after it."
-                yield Notice("no_result", message, call=name)
+    for call, name in zip(turn.calls, call_names(turn.calls), strict=True):
+        if results[call.id] < declared[call.id]:
+            message = f"Call {quoted(name)} has no result in the messages after it."
+            yield Notice("no_result", message, call=name)
     yield from _surplus(results, declared)
     if _are_apart(after, one_message=one_message):
         place = "in the one message" if one_message else "in the messages"

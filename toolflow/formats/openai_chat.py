@@ -172,6 +172,12 @@ def _read_message(
     more: Sequence[Notice] = (),
 ) -> Turn:
     message = plain_fields(data, "tool_calls", "content")
+    role = message.get("role") or "assistant"  # some responses leave it out
+    if role != "assistant":
+        flaws.append(flaw((*path, "role"), role, "Use an assistant message."))
+        return _EMPTY_TURN
+    if message.get("role") != role:
+        message = {"role": role, **message} | {"role": role}
     blocks = message.get("tool_calls")
     if blocks is None:
         blocks = []

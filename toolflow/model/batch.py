@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from toolflow.errors import UsageError
+from toolflow.model.mask import Masks
 from toolflow.model.turn import EMPTY, Notice, Turn
 from toolflow.model.value import quick
 
@@ -29,6 +30,7 @@ class Verdict:
         line: The line of that rule in the policy file, or ``None``.
         status: For a settled call the status of its outcome, such as ``invalid_id`` or
             ``denied``; else ``None``.
+        base: The base that the rule stands in, where the policy takes it over from one.
     """
 
     kind: Kind
@@ -36,6 +38,7 @@ class Verdict:
     rule: int | None = None
     line: int | None = None
     status: str | None = None
+    base: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,7 @@ class Batch:
             anything runs).
         policy_digest: The digest of the policy that decided.
         notices: What was odd: stripped names, renumbered ids, aliases.
+        redactor: What masks the secrets of the policy, or ``None``.
     """
 
     turn: Turn
@@ -137,3 +141,4 @@ class Batch:
     approvals: Literal["inline", "first"] = "inline"
     policy_digest: str = ""
     notices: tuple[Notice, ...] = ()
+    redactor: Masks | None = field(default=None, compare=False, repr=False)

@@ -7,13 +7,15 @@ gives it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolflow.errors import ToolflowError
-from toolflow.model import Call, CallPlan, ToolSpec, Turn
+from toolflow.model import Call, CallPlan, ToolSpec, Turn, Verdict
 from toolflow.policy.policy import Policy
+from toolflow.policy.rules import rule_name
 
 if TYPE_CHECKING:
     from toolflow.policy.schema import CaseExpectation, CasePart
@@ -56,14 +58,15 @@ class CaseResult:
         name: Its name; ``case 2`` where it has none.
         line: Its line in the file, or ``None``.
         differences: Where the policy says something else than it expects.
-        rules: The rules that decided its calls, counted from 1.
+        rules: The rules that decided its calls: the base that each stands in, or ``None``, and
+            its number there, counted from 1.
         error: Why it could not be tried, or ``None``.
     """
 
     name: str
     line: int | None
     differences: tuple[Difference, ...] = ()
-    rules: frozenset[int] = frozenset()
+    rules: frozenset[tuple[str | None, int]] = frozenset()
     error: str | None = None
 
     @property
@@ -73,18 +76,36 @@ class CaseResult:
 
 
 @dataclass(frozen=True, slots=True)
+class BaseUse:
+    """How many rules of a base decide a call of some case.
+
+    Attributes:
+        name: The base.
+        used: How many do.
+        rules: How many it has.
+    """
+
+    name: str
+    used: int
+    rules: int
+
+
+@dataclass(frozen=True, slots=True)
 class CasesReport:
     """What became of all cases of a policy.
 
     Attributes:
         results: One a case, in the order of the file.
-        unused: The rules that decide no call of any case, counted from 1, with their lines.
-        rules: How many rules the policy has.
+        unused: The policy's own rules that decide no call of any case, counted from 1, with their
+            lines.
+        rules: How many rules the policy itself has.
+        bases: What the cases use of its bases, which have cases of their own.
     """
 
     results: tuple[CaseResult, ...]
     unused: tuple[tuple[int, int | None], ...] = ()
     rules: int = 0
+    bases: tuple[BaseUse, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -107,15 +128,23 @@ def run_cases(policy: Policy) -> CasesReport:
         What became of each, and which rules decided nothing.
     """
     results = tuple(_run(policy, case, place) for place, case in enumerate(policy.cases))
-    used = frozenset[int]().union(*(result.rules for result in results))
-    rules = policy.settings.book.rules
-    unused = tuple((rule.index + 1, rule.line) for rule in rules if rule.index + 1 not in used)
-    return CasesReport(results, unused, len(rules))
+    used = frozenset[tuple[str | None, int]]().union(*(result.rules for result in results))
+    rules = [rule for rule in policy.settings.book.rules if rule.base is None]
+    unused = tuple(
+        (rule.index + 1, rule.line) for rule in rules if (None, rule.index + 1) not in used
+    )
+    counts = Counter(base for base, _ in used)
+    bases = tuple(
+        BaseUse(member.name, counts[member.name], len(member.file.rules))
+        for member in policy.members
+        if member.name is not None
+    )
+    return CasesReport(results, unused, len(rules), bases)
 
 
 def _run(policy: Policy, case: CasePart, place: int) -> CaseResult:
     name = case.name or f"case {place + 1}"
-    line = policy.case_lines[place] if place < len(policy.case_lines) else None
+    line = policy.members[0].document.where(("cases", place))[0]
     calls = tuple(
         Call(index, f"call-{index + 1}" if call.id is None else call.id, call.tool, call.args)
         for index, call in enumerate(case.turn)
@@ -130,7 +159,8 @@ def _run(policy: Policy, case: CasePart, place: int) -> CaseResult:
         for number, (plan, expected) in enumerate(zip(batch.calls, case.expect, strict=True), 1)
         for difference in _differences(number, plan, expected)
     ]
-    rules = frozenset(p.verdict.rule + 1 for p in batch.calls if p.verdict.rule is not None)
+    verdicts = (plan.verdict for plan in batch.calls)
+    rules = frozenset((v.base, v.rule + 1) for v in verdicts if v.rule is not None)
     return CaseResult(name, line, tuple(differences), rules)
 
 
@@ -138,7 +168,7 @@ def _differences(number: int, plan: CallPlan, expected: CaseExpectation) -> Iter
     verdict, terms = plan.verdict, plan.terms
     found: dict[str, Any] = {
         "verdict": verdict.kind,
-        "rule": None if verdict.rule is None else verdict.rule + 1,
+        "rule": _rule(verdict),
         "status": verdict.status,
         "reads": plan.reads,
         "writes": plan.writes,
@@ -155,6 +185,13 @@ def _differences(number: int, plan: CallPlan, expected: CaseExpectation) -> Iter
             is_now = None if is_now is None else sorted(is_now)
         if wanted != is_now:
             yield Difference(number, plan.tool, field, wanted, is_now, verdict.reason)
+
+
+def _rule(verdict: Verdict) -> int | str | None:
+    """A rule as cases write it: its number, with the base that it stands in."""
+    if verdict.rule is None or verdict.base is None:
+        return None if verdict.rule is None else verdict.rule + 1
+    return rule_name(verdict.rule, verdict.base)
 
 
 class _Tools:

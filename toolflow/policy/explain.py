@@ -6,7 +6,7 @@ more; the decision itself is not made anew, but taken from the batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -45,12 +45,14 @@ class TriedRule:
     Attributes:
         number: Its place in the file, counted from 1.
         line: Its line, or ``None``.
+        base: The base that it stands in, or ``None``.
         match: Whether it is about this call.
         values: Its expressions with their values: of a rule that does not match only ``when``.
     """
 
     number: int
     line: int | None
+    base: str | None
     match: Match
     values: tuple[Value, ...] = ()
 
@@ -109,18 +111,22 @@ class _Seen(NamedTuple):
 def _tried(classifier: Classifier, call: Call, plan: CallPlan, known: Known) -> Iterator[TriedRule]:
     args = plan.parsed if plan.parsed is not None else call.args
     whole = classifier.names_of(known, args)
-    masked = {**whole, "args": classifier.settings.redactor.masked(args)}
+    masked = {**whole, "args": classifier.settings.redactor.masked_args(args)}
     names = _Seen(whole, masked)
     for rule in known.rules:
         found = True if rule.when is None else condition(rule.when, names.whole)
         values = [] if rule.when is None else [_value("when", rule.when, names)]
         if found is False:
-            yield TriedRule(rule.index + 1, rule.line, "does not match", tuple(values))
+            yield _tried_rule(rule, "does not match", values)
             continue
         values += _values(rule, names)
         match: Match = "matches" if found is True else "may match"
-        yield TriedRule(rule.index + 1, rule.line, match, tuple(values))
+        yield _tried_rule(rule, match, values)
         return
+
+
+def _tried_rule(rule: Rule, match: Match, values: Sequence[Value]) -> TriedRule:
+    return TriedRule(rule.index + 1, rule.line, rule.base, match, tuple(values))
 
 
 def _values(rule: Rule, names: _Seen) -> Iterator[Value]:

@@ -34,8 +34,11 @@ def missing_extras(policy: Policy) -> tuple[Problem, ...]:
     try:
         require_grammar()
     except UsageError as error:
+        documents = {member.name: member.document for member in policy.members}
         return tuple(
-            Problem(f"rules[{rule.index}]: {error}", policy.source, rule.line, code="missing_extra")
+            documents[rule.base].problem(
+                ("rules", rule.index), f"rules[{rule.index}]: {error}", code="missing_extra"
+            )
             for rule in rules
         )
     return ()

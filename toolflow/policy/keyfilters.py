@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -10,11 +11,12 @@ from toolflow.policy.filekeys import AnyPath, FileKeys
 from toolflow.policy.hostkeys import host_key
 from toolflow.policy.pathoptions import DEFAULT_PATHS, PathOptions
 
-_KINDS = {"file_key": "path", "dir_key": "path", "host_key": "address"}
+_KINDS = {"host_key": "address"}
+_HOME = ("~/", "~\\")
 
 
 class KeyFilters:
-    """``file_key``, ``dir_key`` and ``host_key``, for single values and for lists of them.
+    """``file_key``, ``dir_key``, ``host_key`` and ``expand_home``, for values and lists of them.
 
     Args:
         cwd: The folder that relative paths start from; the process's own by default.
@@ -30,6 +32,7 @@ class KeyFilters:
             "file_key": file,
             "dir_key": self._keys.tree,
             "host_key": host_key,
+            "expand_home": expand_home,
         }
 
     @property
@@ -41,7 +44,7 @@ class KeyFilters:
         """Apply a filter to a value, or to each of a list.
 
         Args:
-            name: ``file_key``, ``dir_key`` or ``host_key``.
+            name: ``file_key``, ``dir_key``, ``host_key`` or ``expand_home``.
             value: A path or address, or a list of them.
 
         Returns:
@@ -54,13 +57,26 @@ class KeyFilters:
         if isinstance(value, list | tuple):
             return [key for item in value for key in _several(one(item))]
         if value is None:
-            raise UsageError(f"The {_KINDS[name]} is null.")
+            raise UsageError(f"The {_KINDS.get(name, 'path')} is null.")
         return one(value)
 
     def _both(self, path: AnyPath) -> str | list[str]:
         """The path's key, and the file's identity where it exists: trees and hard links meet."""
         key, identity = self._keys.file(path), self._keys.identity(path)
         return key if identity is None else [key, identity]
+
+
+def expand_home(path: Any) -> Any:
+    """A path in which ``~`` at the beginning is the home folder, for tools that take it so.
+
+    To `file_key` the sign is a name like any other, since most programs see it so.
+
+    Args:
+        path: The path. Only ``~`` alone and ``~/`` count; what is no text is left to `file_key`.
+    """
+    if isinstance(path, str) and (path == "~" or path.startswith(_HOME)):
+        return os.path.expanduser(path)  # noqa: PTH111 - text in, text out, as in file keys
+    return path
 
 
 def _several(key: str | list[str]) -> list[str]:

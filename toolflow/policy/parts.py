@@ -23,7 +23,7 @@ _COMPARE: dict[str, Callable[[Callable[[], Any], Callable[[], Any]], Any]] = {
     "in": lambda item, items: item() in items(),
     "notin": lambda item, items: item() not in items(),
 }
-_OWN = frozenset({"file_key", "dir_key", "host_key"})
+_OWN = frozenset({"file_key", "dir_key", "host_key", "expand_home"})
 
 
 def compile_parts(text: str, names: frozenset[str]) -> tuple[str | Evaluate, ...]:

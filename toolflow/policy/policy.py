@@ -7,19 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from toolflow.errors import PolicyError, Problem, UsageError
+from toolflow.errors import PolicyError, UsageError
 from toolflow.model import Batch, CallPlan, Catalog, Limits, Turn, call_names
 from toolflow.model.digest import digest
+from toolflow.policy.bases import Member, members_of, with_bases
 from toolflow.policy.classify import Classifier
 from toolflow.policy.identify import faulty_ids, renumbered
 from toolflow.policy.settings import Settings, settings_of
 from toolflow.policy.shelf import is_shipped, shipped_text
 from toolflow.policy.terms import SharedTerms
-from toolflow.yamlio import Document, dump, load, load_file, of_value, validate
+from toolflow.policy.together import together_problems
+from toolflow.yamlio import Document, load, load_file, of_value
 
 if TYPE_CHECKING:
     from toolflow.policy.redact import Redactor
-    from toolflow.policy.schema import CasePart, PolicyFile
+    from toolflow.policy.schema import CasePart
 
 _STAYS = "it was exclusive before it was changed, and stays so"
 PolicySource = str | Path | Mapping[str, Any] | Document | None
@@ -33,8 +35,7 @@ class Policy:
         text: The policy as YAML text, or ``None`` for the empty policy.
         digest: A name for what it says; comments and layout do not change it.
         settings: What it says, as values.
-        cases: Its own tests.
-        case_lines: The line of each, or ``None``.
+        members: The policy file, then its bases, as they were read.
     """
 
     def __init__(
@@ -44,16 +45,30 @@ class Policy:
         source: str = "<none>",
         text: str | None = None,
         digest: str = "",
-        cases: Sequence[CasePart] = (),
-        case_lines: Sequence[int | None] = (),
+        members: Sequence[Member] = (),
     ) -> None:
         self.settings = settings or Settings()
         self.source = source
         self.text = text
         self.digest = digest
-        self.cases = tuple(cases)
-        self.case_lines = tuple(case_lines)
+        self.members = tuple(members)
         self._terms = SharedTerms(self.settings)
+
+    @property
+    def cases(self) -> tuple[CasePart, ...]:
+        """Its own tests; those of its bases are theirs."""
+        return tuple(self.members[0].file.cases) if self.members else ()
+
+    def place_of(self, base: str | None, line: int | None) -> str:
+        """Where people find a line: ``policy.yaml:3``.
+
+        Args:
+            base: The base that it stands in, or ``None`` for the policy itself.
+            line: The line, counted from 1, or ``None``.
+        """
+        sources = {member.name: member.document.source for member in self.members}
+        source = sources.get(base, self.source)
+        return source if line is None else f"{source}:{line}"
 
     @property
     def limits(self) -> Limits:
@@ -105,7 +120,8 @@ class Policy:
             for call, name, call_id in zip(turn.calls, names, ids, strict=True)
         )
         notices_made = tuple(classifier.notices)
-        return Batch(turn, calls, self.limits, self.approvals, self.digest, notices_made)
+        redactor = self.redactor or None
+        return Batch(turn, calls, self.limits, self.approvals, self.digest, notices_made, redactor)
 
     def reclassify(
         self,
@@ -142,7 +158,7 @@ class Policy:
         return new
 
 
-def load_policy(source: PolicySource | Policy) -> Policy:
+def load_policy(source: PolicySource | Policy, *, folder: str | Path | None = None) -> Policy:
     """Load a policy.
 
     Args:
@@ -150,59 +166,45 @@ def load_policy(source: PolicySource | Policy) -> Policy:
             feed, or begins with ``{``); a mapping; a document; or ``None`` for the empty policy,
             under which every call is exclusive that its tool does not declare safe. A policy is
             given back as it is.
+        folder: The folder that paths under ``extends`` start from; that of the file by default.
+            Without either, a policy extends no files.
 
     Returns:
         The policy.
 
     Raises:
-        PolicyError: With every problem of the file, each with its line and column.
+        PolicyError: With every problem of the file and its bases, each with its line and column.
         UsageError: If the source is none of these.
     """
     if isinstance(source, Policy):
         return source
     if source is None:
         return Policy(digest=digest({"version": 1}))
-    document = _document(source)
-    from toolflow.policy.schema import PolicyFile  # noqa: PLC0415 - loads pydantic, when needed
-
-    file = validate(document, PolicyFile, error=PolicyError)
-    if problems := _doubled_aliases(document, file):
+    document, own_folder = _document(source)
+    members = members_of(document, own_folder if folder is None else Path(folder))
+    if problems := together_problems(members):
         raise PolicyError(problems)
+    value, text = with_bases(members)
     return Policy(
-        settings_of(file, document),
+        settings_of(members),
         source=document.source,
-        text=document.text or dump(document.value),
-        digest=digest(document.value),
-        cases=file.cases,
-        case_lines=[document.where(("cases", place))[0] for place in range(len(file.cases))],
+        text=text,
+        digest=digest(value),
+        members=members,
     )
 
 
-def _document(source: object) -> Document:
+def _document(source: object) -> tuple[Document, Path | None]:
+    """A policy as a document, and the folder that it lies in."""
     if isinstance(source, Document):
-        return source
+        return source, None
     if isinstance(source, Mapping):
-        return of_value(source, source="<policy>", error=PolicyError)
+        return of_value(source, source="<policy>", error=PolicyError), None
     if isinstance(source, str | Path) and is_shipped(source):
-        return load(shipped_text(str(source)), source=str(source), error=PolicyError)
-    if isinstance(source, Path):
-        return load_file(source, error=PolicyError)
-    if isinstance(source, str):
-        if "\n" in source or source.lstrip().startswith("{"):
-            return load(source, source="<policy>", error=PolicyError)
-        return load_file(source, error=PolicyError)
+        return load(shipped_text(str(source)), source=str(source), error=PolicyError), None
+    if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
+        return load(source, source="<policy>", error=PolicyError), None
+    if isinstance(source, str | Path):
+        return load_file(source, error=PolicyError), Path(source).parent
     kind = type(source).__name__
     raise UsageError(f"The policy is a {kind}. Use a path, YAML text, a mapping, or None.")
-
-
-def _doubled_aliases(document: Document, file: PolicyFile) -> list[Problem]:
-    """An alias that two rules declare for two tools."""
-    problems = []
-    seen: dict[str, str] = {}
-    for index, rule in enumerate(file.rules):
-        for alias in rule.aliases or ():
-            tool = rule.tool[0] if rule.tool else ""
-            if seen.setdefault(alias, tool) != tool:
-                said = f"{alias!r} is an alias of {seen[alias]!r} already. Use it for one tool."
-                problems.append(document.problem(("rules", index, "aliases"), said))
-    return problems

@@ -13,12 +13,14 @@ from fnmatch import translate
 from typing import Final, Literal
 
 from toolflow.model import Verdict
-from toolflow.model.batch import Hold, OnError, Stop
+from toolflow.model.batch import Hold, Kind, OnError, Stop
 from toolflow.model.turn import EMPTY
 from toolflow.policy.expressions import Expression
+from toolflow.policy.servernames import names_with_server
 
 Condition = bool | Expression
 _REMEMBERED: Final = 4096
+_Names = re.Pattern[str] | None  # what names are allowed; any where it is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class Rule:
     Attributes:
         index: Its place in the file, counted from 0.
         line: Its line in the file, or ``None``.
+        base: The base that it stands in; ``None`` for a rule of the policy itself.
+        rank: Its place among the rules of the policy and all bases, counted from 0.
         tools: Names and patterns of tools, or ``None`` for all.
         servers: Names and patterns of MCP servers, or ``None`` for all and none.
         argument_aliases: Other names of arguments, each with the name that the tool knows.
@@ -48,6 +52,8 @@ class Rule:
 
     index: int
     line: int | None = None
+    base: str | None = None
+    rank: int = -1
     tools: tuple[str, ...] | None = None
     servers: tuple[str, ...] | None = None
     argument_aliases: Mapping[str, str] = EMPTY
@@ -70,14 +76,24 @@ class Rule:
         said = None
         if isinstance(self.safe, bool):
             kind: Literal["safe", "exclusive"] = "safe" if self.safe else "exclusive"
-            said = Verdict(kind, f"{self.name} says {kind}", self.index, self.line)
+            said = self.verdict_of(kind, f"{self.name} says {kind}")
         object.__setattr__(self, "verdict", said)
 
     @property
     def name(self) -> str:
-        """How people find the rule: ``rule 3 (line 14)``, counted from 1."""
+        """How people find the rule: ``rule 3 (line 14)``, ``rule 1 of base.yaml (line 3)``."""
         place = "" if self.line is None else f" (line {self.line})"
-        return f"rule {self.index + 1}{place}"
+        return f"{rule_name(self.index, self.base)}{place}"
+
+    def verdict_of(self, kind: Kind, reason: str, status: str | None = None) -> Verdict:
+        """A verdict that this rule gives.
+
+        Args:
+            kind: What the call may do.
+            reason: Why.
+            status: The status of a settled call.
+        """
+        return Verdict(kind, reason, self.index, self.line, status, self.base)
 
     @property
     def plain(self) -> bool:
@@ -93,12 +109,23 @@ class Rule:
         return self.tools is None or self.tools == ("*",)
 
 
+def rule_name(index: int, base: str | None) -> str:
+    """How people call a rule: ``rule 3``, ``rule 1 of base.yaml``.
+
+    Args:
+        index: Its place in its file, counted from 0.
+        base: The base that it stands in, or ``None``.
+    """
+    return f"rule {index + 1}" if base is None else f"rule {index + 1} of {base}"
+
+
 class RuleBook:
     """Finds the rules that may be about a call.
 
     Rules that name a tool come first, then rules about whole servers and about everything, each
     in the order of the file (conformance 11: a rule about a server applies where none about the
-    tool does).
+    tool does). All rules of a policy come before those of its bases, so that no base makes safe
+    what the policy itself says of everything.
 
     Args:
         rules: The rules in the order of the file.
@@ -106,8 +133,14 @@ class RuleBook:
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self.rules = tuple(rules)
-        ordered = sorted(self.rules, key=lambda rule: rule.general)
-        self._ordered = [(rule, _matcher(rule.tools), _matcher(rule.servers)) for rule in ordered]
+        files = {
+            base: place for place, base in enumerate(dict.fromkeys(r.base for r in self.rules))
+        }
+        ordered = sorted(self.rules, key=lambda rule: (files[rule.base], rule.general))
+        self._ordered = [
+            (rule, (_matcher(rule.tools), _matcher(rule.servers), _matcher(_named(rule))))
+            for rule in ordered
+        ]
         self._found: dict[tuple[str, str | None], tuple[Rule, ...]] = {}
 
     def about(self, tool: str, server: str | None) -> tuple[Rule, ...]:
@@ -119,16 +152,28 @@ class RuleBook:
         """
         found = self._found.get((tool, server))
         if found is None:
-            found = tuple(
-                rule
-                for rule, tools, servers in self._ordered
-                if (tools is None or tools.fullmatch(tool))
-                and (servers is None or (server is not None and servers.fullmatch(server)))
-            )
+            found = tuple(rule for rule, names in self._ordered if _fit(names, tool, server))
             if len(self._found) >= _REMEMBERED:
                 self._found.clear()  # names come from models: without end, if they must
             self._found[tool, server] = found
         return found
+
+
+def _named(rule: Rule) -> tuple[str, ...] | None:
+    """The names of a rule's tools that tell their server; ``None`` where there are none."""
+    if rule.tools is None or rule.servers is None or rule.general:
+        return None
+    return names_with_server(rule.tools, rule.servers) or None
+
+
+def _fit(names: tuple[_Names, _Names, _Names], tool: str, server: str | None) -> bool:
+    """Whether a rule's names fit a tool and its server, which its name may have to tell."""
+    tools, servers, named = names
+    if server is None and servers is not None:
+        return named is not None and named.fullmatch(tool) is not None
+    if servers is not None and not servers.fullmatch(server or ""):
+        return False
+    return tools is None or any(each and each.fullmatch(tool) for each in (tools, named))
 
 
 def _matcher(names: tuple[str, ...] | None) -> re.Pattern[str] | None:

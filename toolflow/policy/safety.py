@@ -141,13 +141,17 @@ def _declared(
 
 def _verdict(kind: Literal["safe", "exclusive"], reason: str, rule: Rule | None) -> Verdict:
     if rule is None:
-        return _shared(kind, reason, None, None)
-    return _shared(kind, reason, rule.index, rule.line)
+        return _shared(kind, reason, None, None, None)
+    return _shared(kind, reason, rule.index, rule.line, rule.base)
 
 
 @lru_cache(maxsize=1024)
 def _shared(
-    kind: Literal["safe", "exclusive"], reason: str, rule: int | None, line: int | None
+    kind: Literal["safe", "exclusive"],
+    reason: str,
+    rule: int | None,
+    line: int | None,
+    base: str | None,
 ) -> Verdict:
     """One value for all calls with the same verdict."""
-    return Verdict(kind, reason, rule, line)
+    return Verdict(kind, reason, rule, line, None, base)

@@ -17,12 +17,13 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from toolflow.policy.keyfilters import KeyFilters
+from toolflow.policy.patches import patch_files
 
 MAX_SIZE: Final = 1_000_000  # characters or items that one operation may make
 _MAX_BITS: Final = 10_000
 _WIDE = re.compile(r"%[^a-zA-Z%]*(?:\d{5}|\*)")
 _PLAIN = (str, int, float, list, tuple, Mapping)
-_OWN_FILTERS: Final = ("file_key", "dir_key", "host_key")
+_OWN_FILTERS: Final = ("file_key", "dir_key", "host_key", "expand_home")
 KEYS_NAME: Final = "_keys"  # the name under which the own filters find their `KeyFilters`
 
 
@@ -126,6 +127,40 @@ def shell_effects_of(command: Any) -> Any:
     return shell_effects(command)
 
 
+def command_line_of(command: Any, folder: Any = None) -> Any:
+    """The function ``command_line`` of expressions.
+
+    Args:
+        command: A line or a list of words; what is undefined raises.
+        folder: Where it runs; what is undefined, null or empty stands for the call's own folder.
+
+    Returns:
+        One line for ``shell_effects``.
+    """
+    from toolflow.policy.shell.argv import command_line  # noqa: PLC0415 - as above
+
+    return command_line(_there(command), None if isinstance(folder, Undefined) else folder)
+
+
+def patch_files_of(patch: Any, folder: Any = None) -> Any:
+    """The function ``patch_files`` of expressions.
+
+    Args:
+        patch: A patch; what is undefined raises.
+        folder: As for `command_line_of`.
+
+    Returns:
+        The files that it touches.
+    """
+    return patch_files(_there(patch), None if isinstance(folder, Undefined) else folder)
+
+
+def _there(value: Any) -> Any:
+    if isinstance(value, Undefined):
+        str(value)  # raises: what is missing says nothing
+    return value
+
+
 def filters_in(names: Mapping[str, Any] | Context) -> KeyFilters:
     """The own filters among the names of an expression; plain ones where none were given.
 
@@ -143,6 +178,8 @@ def make_environment() -> Sandbox:
         "range": environment.globals["range"],
         "dict": dict,
         "shell_effects": shell_effects_of,
+        "command_line": command_line_of,
+        "patch_files": patch_files_of,
     }
     environment.globals.clear()
     environment.globals.update(keep)

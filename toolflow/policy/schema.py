@@ -10,6 +10,7 @@ This module imports pydantic; it is loaded with the first policy.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -27,6 +28,7 @@ from pydantic import (
 from toolflow.policy.durations import DURATION_PATTERN, duration
 from toolflow.policy.expressions import Expression, ExpressionError, compile_expression
 
+_RULE_OF_BASE = "rule [1-9][0-9]{0,5} of .+"
 _SAFE = "Use true, false or a {{ template }}."
 
 
@@ -88,6 +90,14 @@ def _count(value: object) -> int:
     return value
 
 
+def _rule_number(value: object) -> int | str:
+    if isinstance(value, str) and re.fullmatch(_RULE_OF_BASE, value):
+        return value
+    if type(value) is not int or value < 1:
+        raise ValueError("Use an integer of at least 1, or 'rule N of BASE' for a rule of a base.")
+    return value
+
+
 def _version(value: object) -> object:
     if type(value) is not int:  # true and 1.0 are equal to 1 in Python
         raise ValueError("Use 1.")
@@ -97,6 +107,7 @@ def _version(value: object) -> object:
 _SCHEMA_TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
 _SCHEMA_TEXTS: dict[str, Any] = {"anyOf": [_SCHEMA_TEXT, {"type": "array", "items": _SCHEMA_TEXT}]}
 _SCHEMA_COUNT = {"type": "integer", "minimum": 1}
+_SCHEMA_RULE = {"anyOf": [_SCHEMA_COUNT, {"type": "string", "pattern": f"^{_RULE_OF_BASE}$"}]}
 _SCHEMA_DURATION = {
     "anyOf": [
         {"type": "number", "exclusiveMinimum": 0},
@@ -121,6 +132,7 @@ Names = Annotated[
 ]
 Duration = Annotated[float, PlainValidator(duration), WithJsonSchema(_SCHEMA_DURATION)]
 Count = Annotated[int, PlainValidator(_count), WithJsonSchema(_SCHEMA_COUNT)]
+RuleNumber = Annotated[int | str, PlainValidator(_rule_number), WithJsonSchema(_SCHEMA_RULE)]
 Version = Annotated[Literal[1], BeforeValidator(_version)]
 OnError = Literal["continue", "stop"]
 
@@ -138,6 +150,8 @@ class LimitsPart(Part):
 
     pool: Count = 10
     resources: dict[str, Count] = {}
+    tools: dict[str, Count] = {}
+    servers: dict[str, Count] = {}
 
 
 class DefaultsPart(Part):
@@ -215,7 +229,7 @@ class CaseExpectation(Part):
     """What a case expects of one call."""
 
     verdict: Literal["safe", "exclusive", "settled"] | None = None
-    rule: Count | None = None
+    rule: RuleNumber | None = None
     status: str | None = None
     reads: list[str] | None = None
     writes: list[str] | None = None
@@ -248,6 +262,7 @@ class PolicyFile(Part):
     """The whole file."""
 
     version: Version
+    extends: Names | None = None
     limits: LimitsPart = LimitsPart()
     defaults: DefaultsPart = DefaultsPart()
     ids: Literal["strict", "renumber"] = "strict"
@@ -257,19 +272,7 @@ class PolicyFile(Part):
     redact: list[Name] = []
     rules: list[RulePart] = []
     cases: list[CasePart] = []
-
-    @model_validator(mode="after")
-    def _known_resources(self) -> PolicyFile:
-        known = self.limits.resources
-        for number, rule in enumerate(self.rules):
-            for name in rule.uses or ():
-                if name not in known:
-                    names = ", ".join(sorted(known)) or "none"
-                    raise ValueError(
-                        f"rules[{number}] uses {name!r}, which limits.resources does not name. "
-                        f"Use one of its names: {names}."
-                    )
-        return self
+    bases: dict[str, str] = {}
 
 
 def is_pattern(name: str) -> bool:

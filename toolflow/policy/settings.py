@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from toolflow.model import Limits
 from toolflow.model.batch import OnError
@@ -12,10 +12,11 @@ from toolflow.model.turn import EMPTY
 from toolflow.policy.pathoptions import DEFAULT_PATHS, PathOptions
 from toolflow.policy.redact import Redactor
 from toolflow.policy.rules import Rule, RuleBook
+from toolflow.policy.shares import Shares
 
 if TYPE_CHECKING:
+    from toolflow.policy.bases import Member
     from toolflow.policy.schema import PolicyFile, RulePart
-    from toolflow.yamlio import Document
 
 
 T = TypeVar("T")
@@ -26,7 +27,8 @@ class Settings:
     """Everything that a policy file says. The defaults are the empty policy.
 
     Attributes:
-        limits: Bounds of a run.
+        limits: Bounds of a run, those of tools and servers among its resources.
+        shares: The limits of tools and servers.
         timeout: Seconds where neither rule nor tool says any, or ``None``.
         on_error: What a failure does to later calls where no rule says so.
         ids: What happens to empty and doubled call ids.
@@ -39,6 +41,7 @@ class Settings:
     """
 
     limits: Limits = field(default_factory=Limits)
+    shares: Shares = field(default_factory=Shares)
     timeout: float | None = None
     on_error: OnError = "continue"
     ids: Literal["strict", "renumber"] = "strict"
@@ -50,39 +53,82 @@ class Settings:
     aliases: Mapping[str, str] = EMPTY
 
 
-def settings_of(file: PolicyFile, document: Document) -> Settings:
-    """The settings that a checked policy file stands for.
+def settings_of(members: Sequence[Member]) -> Settings:
+    """The settings that a policy and its bases stand for.
+
+    What the policy itself says wins, then what the nearest base says; mappings and lists are
+    joined. Trust is not taken over: whom to believe is for the policy that people asked for.
 
     Args:
-        file: The file.
-        document: The document that it was made from, for the lines of its rules.
+        members: The policy, then its bases.
     """
-    rules = [
-        _rule(part, index, document.where(("rules", index))[0])
-        for index, part in enumerate(file.rules)
-    ]
-    aliases = {
-        alias: part.tool[0] for part in file.rules if part.tool for alias in part.aliases or ()
-    }
+    files = [member.file for member in members]
+    own = files[0]
+    shares = Shares(
+        _joined(file.limits.tools for file in files),
+        _joined(file.limits.servers for file in files),
+    )
+    resources = _joined(file.limits.resources for file in files) | shares.resources()
     return Settings(
-        limits=Limits(file.limits.pool, dict(sorted(file.limits.resources.items()))),
-        timeout=file.defaults.timeout,
-        on_error=file.defaults.on_error,
-        ids=file.ids,
-        approvals=file.approvals,
-        trusted=frozenset(file.trust.annotations),
-        paths=PathOptions(file.paths.case, file.paths.unicode, file.paths.inode),
-        redactor=Redactor(file.redact),
-        book=RuleBook(rules),
-        aliases=aliases,
+        limits=Limits(_said(files, "limits", "pool"), dict(sorted(resources.items()))),
+        shares=shares,
+        timeout=_said(files, "defaults", "timeout"),
+        on_error=_said(files, "defaults", "on_error"),
+        ids=_said(files, "ids"),
+        approvals=_said(files, "approvals"),
+        trusted=frozenset(own.trust.annotations),
+        paths=PathOptions(*(_said(files, "paths", name) for name in ("case", "unicode", "inode"))),
+        redactor=Redactor(dict.fromkeys(name for file in files for name in file.redact)),
+        book=RuleBook(_rules(members)),
+        aliases=_joined(_aliases(file) for file in files),
     )
 
 
-def _rule(part: RulePart, index: int, line: int | None) -> Rule:
+def _said(files: Sequence[PolicyFile], *path: str) -> Any:
+    """The first value that a file gives itself, else the default."""
+    for file in files:
+        value: Any = file
+        for name in path:
+            if name not in value.model_fields_set:
+                break
+            value = getattr(value, name)
+        else:
+            return value
+    default: Any = files[0]
+    for name in path:
+        default = getattr(default, name)
+    return default
+
+
+def _joined(mappings: Iterable[Mapping[str, T]]) -> dict[str, T]:
+    """Mappings as one, in which earlier ones win."""
+    joined: dict[str, T] = {}
+    for mapping in mappings:
+        for name, value in mapping.items():
+            joined.setdefault(name, value)
+    return joined
+
+
+def _aliases(file: PolicyFile) -> dict[str, str]:
+    return {alias: part.tool[0] for part in file.rules if part.tool for alias in part.aliases or ()}
+
+
+def _rules(members: Sequence[Member]) -> Iterator[Rule]:
+    rank = 0
+    for member in members:
+        for index, part in enumerate(member.file.rules):
+            line = member.document.where(("rules", index))[0]
+            yield _rule(part, index, line, member.name, rank)
+            rank += 1
+
+
+def _rule(part: RulePart, index: int, line: int | None, base: str | None, rank: int) -> Rule:
     lifted = part.timeout is None and "timeout" in part.model_fields_set
     return Rule(
         index=index,
         line=line,
+        base=base,
+        rank=rank,
         tools=_frozen(part.tool),
         servers=_frozen(part.server),
         argument_aliases=part.argument_aliases,

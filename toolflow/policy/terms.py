@@ -35,24 +35,24 @@ class SharedTerms:
             spec: The tool's declaration, or ``None``. A new one gives new terms.
         """
         rule = rule or _NO_RULE
-        made = self._made.get((rule.index, tool))
+        made = self._made.get((rule.rank, tool))
         if made is not None and made[0] is spec:
             return made[1]
-        terms = _terms(rule, spec, self._settings)
+        terms = _terms(rule, tool, spec, self._settings)
         if len(self._made) >= _REMEMBERED:
             self._made.clear()  # names come from models: without end, if they must
-        self._made[rule.index, tool] = (spec, terms)
+        self._made[rule.rank, tool] = (spec, terms)
         return terms
 
 
-def _terms(rule: Rule, spec: ToolSpec | None, settings: Settings) -> Terms:
+def _terms(rule: Rule, tool: str, spec: ToolSpec | None, settings: Settings) -> Terms:
     timeout = rule.timeout
     if timeout is None and spec is not None:
         timeout = spec.timeout
     if timeout is None:
         timeout = settings.timeout
     return Terms(
-        uses=dict(sorted(_uses(rule, spec, settings).items())),
+        uses=dict(sorted(_uses(rule, tool, spec, settings).items())),
         timeout=None if timeout is None or math.isinf(timeout) else timeout,
         hold=rule.hold,
         stop=rule.stop,
@@ -61,14 +61,14 @@ def _terms(rule: Rule, spec: ToolSpec | None, settings: Settings) -> Terms:
     )
 
 
-def _uses(rule: Rule, spec: ToolSpec | None, settings: Settings) -> Mapping[str, int]:
-    """What a call takes; a server that the limits name is limited without any rule."""
+def _uses(rule: Rule, tool: str, spec: ToolSpec | None, settings: Settings) -> Mapping[str, int]:
+    """What a call takes; tools and servers that the limits name are limited without any rule."""
     uses = rule.uses if rule.uses is not None else {} if spec is None else spec.uses
-    if spec is not None and spec.server is not None:
-        server = f"mcp:{spec.server}"
-        if server in settings.limits.resources:
-            return {server: 1, **uses}
-    return uses
+    server = None if spec is None else spec.server
+    shares = settings.shares.of(tool, server)
+    if server is not None and f"mcp:{server}" in settings.limits.resources:
+        uses = {f"mcp:{server}": 1, **uses}
+    return {**uses, **shares} if shares else uses
 
 
 def _idempotent(rule: Rule, spec: ToolSpec | None, settings: Settings) -> bool:

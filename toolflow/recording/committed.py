@@ -122,8 +122,9 @@ def compare_messages(
     for call, before, outcome in zip(recorded.turn.calls, kept.results, outcomes, strict=False):
         if outcome is not None and outcome_digest(outcome) != before:
             now_text = f"{outcome_digest(outcome)} ({outcome.status} {shown(outcome.text)})"
-            return diverged(call.id, f"a result of digest {before}", now_text)
-    return diverged(None, f"messages of digest {kept.digest[:SHORT]}", digest[:SHORT])
+            return diverged(call.id, f"a result of digest {before}", now_text, kind="messages")
+    words = f"messages of digest {kept.digest[:SHORT]}", digest[:SHORT]
+    return diverged(None, *words, kind="messages")
 
 
 def _messages_differ(turn: Turn, recorded: Sequence[Any], now: Sequence[Any]) -> DivergenceError:
@@ -134,6 +135,7 @@ def _messages_differ(turn: Turn, recorded: Sequence[Any], now: Sequence[Any]) ->
         f"{where} {shown(before, after)}",
         f"{where} {shown(after, before)}",
         what="the committed messages",
+        kind="messages",
     )
 
 

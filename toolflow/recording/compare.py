@@ -21,36 +21,33 @@ from toolflow.recording.show import shown
 _ABSENT = object()
 
 
-def compare_turns(recorded: Turn, now: Turn) -> DivergenceError | None:
-    """The first call that is not the recorded one in the message as it is read now.
+def turn_differences(recorded: Turn, now: Turn) -> Iterator[DivergenceError]:
+    """Calls that are not the recorded ones in the message as it is read now, in call order.
 
     Args:
         recorded: The turn in the recording.
         now: The turn as read from its message again.
     """
     for before, after in zip(recorded.calls, now.calls, strict=False):
-        if (found := _calls_differ(before, after)) is not None:
-            return found
-    return _number_differs(recorded.calls, now.calls)
+        yield from _calls_differ(before, after)
+    yield from _number_differs(recorded.calls, now.calls)
 
 
-def compare_plans(recorded: PlanData, now: PlanData) -> DivergenceError | None:
-    """The first difference of two plans that shows in a run, the limits of the run aside.
+def plan_differences(recorded: PlanData, now: PlanData) -> Iterator[DivergenceError]:
+    """The differences of two plans that show in a run, the limits of the run aside.
 
     Args:
         recorded: The plan in the recording.
         now: The plan as compiled now.
     """
     for before, after in zip(recorded.calls, now.calls, strict=False):
-        if (found := compare_calls(before, after)) is not None:
-            return found
-    if (found := _number_differs(recorded.calls, now.calls)) is not None:
-        return found
-    return _edges_differ(recorded, now)
+        yield from call_differences(before, after)
+    yield from _number_differs(recorded.calls, now.calls)
+    yield from _edges_differ(recorded, now)
 
 
-def compare_calls(recorded: CallPlan, now: CallPlan) -> DivergenceError | None:
-    """The first difference of a call that shows in a run.
+def call_differences(recorded: CallPlan, now: CallPlan) -> Iterator[DivergenceError]:
+    """The differences of a call that show in a run.
 
     Args:
         recorded: The call in the recording.
@@ -58,14 +55,14 @@ def compare_calls(recorded: CallPlan, now: CallPlan) -> DivergenceError | None:
     """
     name = recorded.name
     if recorded.tool != now.tool:
-        return diverged(name, f"tool {recorded.tool}", now.tool)
-    if (found := _args_differ(name, recorded.tool, recorded.args, now.args)) is not None:
-        return found
+        yield diverged(name, f"tool {recorded.tool}", now.tool)
+    yield from _args_differ(name, recorded.tool, recorded.args, now.args)
     for what in ("id", "name"):
         before, after = getattr(recorded, what), getattr(now, what)
         if before != after:
-            return diverged(name, f"{what} {before!r}", repr(after))
-    return _verdict_differs(recorded, now) or _keys_differ(recorded, now)
+            yield diverged(name, f"{what} {before!r}", repr(after), kind="ids")
+    yield from _verdict_differs(recorded, now)
+    yield from _keys_differ(recorded, now)
 
 
 def limits_text(plan: PlanData, other: PlanData) -> str:
@@ -88,48 +85,46 @@ def _bounds(limits: Limits, other: Limits) -> Iterator[tuple[str, int | None]]:
             yield f"resources.{name}", units
 
 
-def _calls_differ(recorded: Call, now: Call) -> DivergenceError | None:
+def _calls_differ(recorded: Call, now: Call) -> Iterator[DivergenceError]:
     name = recorded.id or f"call-{recorded.index + 1}"
     if recorded.tool != now.tool:
-        return diverged(name, f"tool {recorded.tool}", now.tool)
+        yield diverged(name, f"tool {recorded.tool}", now.tool)
     # The reader of a stream that broke off knew of a call's problem what its message does not show.
     known_better = recorded.problem is not None and now.problem is None
     if not known_better:
         if recorded.raw != now.raw:
-            return diverged(name, f"arguments {shown(recorded.raw)}", shown(now.raw))
-        if (found := _args_differ(name, recorded.tool, recorded.args, now.args)) is not None:
-            return found
+            yield diverged(name, f"arguments {shown(recorded.raw)}", shown(now.raw))
+        yield from _args_differ(name, recorded.tool, recorded.args, now.args)
     if recorded.id != now.id:
-        return diverged(name, f"id {recorded.id!r}", repr(now.id))
-    return None
+        yield diverged(name, f"id {recorded.id!r}", repr(now.id), kind="ids")
 
 
 def _number_differs(
     recorded: Sequence[Call | CallPlan], now: Sequence[Call | CallPlan]
-) -> DivergenceError | None:
+) -> Iterator[DivergenceError]:
     if len(recorded) > len(now):
         gone = recorded[len(now)]
-        return diverged(gone.id, f"a call of {gone.tool}", "there is no such call")
+        yield diverged(gone.id, f"a call of {gone.tool}", "there is no such call")
     if len(recorded) < len(now):
         new = now[len(recorded)]
-        return diverged(new.id, "no such call", f"there is a call of {new.tool}")
-    return None
+        yield diverged(new.id, "no such call", f"there is a call of {new.tool}")
 
 
 def _args_differ(
     call: str, tool: str, recorded: Mapping[str, Any], now: Mapping[str, Any]
-) -> DivergenceError | None:
+) -> Iterator[DivergenceError]:
     if same(recorded, now):
-        return None
+        return
     path, before, after = first_difference(recorded, now)
     where = path_text(path)
     if before is _ABSENT:
-        return diverged(call, f"{tool} without {where}", f"{where} {shown(after)}")
-    if after is _ABSENT:
-        return diverged(call, f"{tool} {where} {shown(before)}", f"no {where}")
-    return diverged(
-        call, f"{tool} {where} {shown(before, after)}", f"{where} {shown(after, before)}"
-    )
+        yield diverged(call, f"{tool} without {where}", f"{where} {shown(after)}")
+    elif after is _ABSENT:
+        yield diverged(call, f"{tool} {where} {shown(before)}", f"no {where}")
+    else:
+        yield diverged(
+            call, f"{tool} {where} {shown(before, after)}", f"{where} {shown(after, before)}"
+        )
 
 
 def first_difference(recorded: Any, now: Any) -> tuple[tuple[str | int, ...], Any, Any]:
@@ -187,35 +182,36 @@ def _at(value: Any, step: str | int) -> Any:
     return value[step] if step < len(value) else _ABSENT
 
 
-def _verdict_differs(recorded: CallPlan, now: CallPlan) -> DivergenceError | None:
+def _verdict_differs(recorded: CallPlan, now: CallPlan) -> Iterator[DivergenceError]:
     before, after = recorded.verdict, now.verdict
     if before.kind != after.kind:
-        return diverged(recorded.name, _verdict(recorded), _verdict(now))
-    if before.kind != "settled":
-        return None
-    if before.status != after.status:
-        return diverged(recorded.name, f"status {before.status}", after.status)
-    if before.reason != after.reason:
-        return diverged(recorded.name, f"reason {before.reason!r}", repr(after.reason))
-    return None
+        yield diverged(recorded.name, _verdict(recorded), _verdict(now))
+    elif before.kind == "settled":
+        if before.status != after.status:
+            yield diverged(recorded.name, f"status {before.status}", after.status)
+        if before.reason != after.reason:
+            words = f"reason {before.reason!r}", repr(after.reason)
+            yield diverged(recorded.name, *words, kind="text")
 
 
 def _verdict(call: CallPlan) -> str:
     return f"{call.verdict.kind} ({call.verdict.reason.rstrip('.')})"
 
 
-def _keys_differ(recorded: CallPlan, now: CallPlan) -> DivergenceError | None:
+def _keys_differ(recorded: CallPlan, now: CallPlan) -> Iterator[DivergenceError]:
     for what in ("reads", "writes"):
         before, after = getattr(recorded, what), getattr(now, what)
         if before != after:
-            return diverged(recorded.name, f"{what} {_keys(before)}", _keys(after))
+            yield diverged(recorded.name, f"{what} {_keys(before)}", _keys(after), kind="keys")
     for field in fields(Terms):
         before, after = getattr(recorded.terms, field.name), getattr(now.terms, field.name)
         if before != after:
-            return diverged(recorded.name, f"{field.name} {_term(before)}", _term(after))
+            words = f"{field.name} {_term(before)}", _term(after)
+            yield diverged(recorded.name, *words, kind="terms")
     if recorded.ask != now.ask:
-        return diverged(recorded.name, f"question {_term(recorded.ask)}", _term(now.ask))
-    return None
+        asks = recorded.ask is not None and now.ask is not None
+        words = f"question {_term(recorded.ask)}", _term(now.ask)
+        yield diverged(recorded.name, *words, kind="text" if asks else "")
 
 
 def _keys(keys: tuple[str, ...] | None) -> str:
@@ -232,8 +228,9 @@ def _term(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _edges_differ(recorded: PlanData, now: PlanData) -> DivergenceError | None:
-    before, after = _pairs(recorded.edges), _pairs(now.edges)
+def _edges_differ(recorded: PlanData, now: PlanData) -> Iterator[DivergenceError]:
+    names = dict(zip((c.name for c in now.calls), (c.name for c in recorded.calls), strict=False))
+    before, after = _pairs(recorded.edges, {}), _pairs(now.edges, names)
     calls = {call.name for call in recorded.calls}
     for pair in sorted({*before, *after}, key=lambda pair: (pair[1] not in calls, pair)):
         if pair in before and pair in after:
@@ -241,13 +238,18 @@ def _edges_differ(recorded: PlanData, now: PlanData) -> DivergenceError | None:
         call = next((name for name in reversed(pair) if name in calls), None)
         waits = f"it waits for {pair[0]!r} ({'; '.join((before.get(pair) or after[pair]).causes)})"
         if pair in before:
-            return diverged(call, waits, "it does not")
-        return diverged(call, "no such wait", waits)
+            yield diverged(call, waits, "it does not", kind="keys")
+        else:
+            yield diverged(call, "no such wait", waits, kind="keys")
     for one, other in zip(recorded.nodes, now.nodes, strict=False):
         if one != other:
-            return diverged(None, f"node {one.id}", f"node {other.id}", what="the plan")
-    return None
+            yield diverged(None, f"node {one.id}", f"node {other.id}", what="the plan")
 
 
-def _pairs(edges: Sequence[Edge]) -> dict[tuple[str, str], Edge]:
-    return {(edge.before, edge.after): edge for edge in edges if edge.kind == "key"}
+def _pairs(edges: Sequence[Edge], names: Mapping[str, str]) -> dict[tuple[str, str], Edge]:
+    """The key edges by their ends, as the recorded plan names them."""
+    return {
+        (names.get(edge.before, edge.before), names.get(edge.after, edge.after)): edge
+        for edge in edges
+        if edge.kind == "key"
+    }

@@ -107,7 +107,7 @@ class _Table:
         for name in ("uses", "timeout", "idempotent"):
             value = getattr(recorded.terms, name)
             if alone is None or value != getattr(alone.terms, name):
-                self.constant.setdefault(name, value)
+                self.constant.setdefault(name, _without_shares(value, alone))
 
     def spec(self, spec: ToolSpec) -> ToolSpec:
         safe: Callable[[Mapping[str, Any]], object] | None = None
@@ -117,6 +117,14 @@ class _Table:
             _looked_up(table, other=()) if table else None for table in self.keys.values()
         )
         return replace(spec, safe=safe, reads=reads, writes=writes, **self.constant)
+
+
+def _without_shares(value: Any, alone: CallPlan | None) -> Any:
+    """What a call uses, without what the policy's limits of tools and servers make it use."""
+    if alone is None or not isinstance(value, Mapping):
+        return value
+    taken = alone.terms.uses
+    return {name: units for name, units in value.items() if taken.get(name) != units}
 
 
 def _parse(table: Mapping[str, Args | ValueError]) -> Callable[[Args], Args]:

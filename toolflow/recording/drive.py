@@ -10,7 +10,7 @@ up, a key may be held by another run), so starts are matched with decisions by o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from toolflow.errors import DivergenceError, InternalError
@@ -112,6 +112,7 @@ class Drive:
         outcomes: How each call settled in the record.
         waited: Indexes of calls that waited for keys or resources after they were told to start:
             others may have started before them.
+        judge: Who decides whether another order of starts counts; by default it does.
 
     Attributes:
         starts: Indexes of the calls that the scheduler told to start, in that order.
@@ -124,10 +125,12 @@ class Drive:
         facts: Sequence[Fact],
         outcomes: Sequence[Outcome | None],
         waited: Collection[int] = (),
+        judge: Callable[[Iterable[DivergenceError]], None] | None = None,
     ) -> None:
         self._scheduler = facts_scheduler(plan, facts)
         self._outcomes = outcomes
         self._waited = frozenset(waited)
+        self._judge = judge or _first
         self._pending: list[int] = []
         self._gone = frozenset(fact.call for fact in facts if fact.kind in _LOST_BY)
         self.starts: list[int] = []
@@ -137,6 +140,11 @@ class Drive:
     def calls(self) -> list[CallPlan]:
         """The calls as they are now, with what hooks changed."""
         return self._scheduler.calls
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """The scheduler, to be asked, not to be told."""
+        return self._scheduler
 
     def tell(self, fact: Fact) -> list[Decision]:
         """Tell the scheduler a fact.
@@ -194,11 +202,9 @@ class Drive:
             if other not in self._gone:
                 raise diverged(self._name(other), "no start", "it starts")
             if other not in self._waited:
-                raise diverged(
-                    self._name(index),
-                    f"it starts before call {self._name(other)!r}",
-                    f"call {self._name(other)!r} starts first",
-                )
+                said = f"it starts before call {self._name(other)!r}"
+                now = f"call {self._name(other)!r} starts first"
+                self._judge([diverged(self._name(index), said, now, kind="order")])
 
     def _decided(self, decision: Decision) -> None:
         kind, index = decision.kind, decision.call
@@ -217,8 +223,13 @@ class Drive:
         return self._scheduler.calls[index].name
 
 
+def _first(differences: Iterable[DivergenceError]) -> None:
+    for difference in differences:
+        raise difference
+
+
 def diverged(
-    call: str | None, recorded: object, now: object, *, what: str = "the turn"
+    call: str | None, recorded: object, now: object, *, what: str = "the turn", kind: str = ""
 ) -> DivergenceError:
     """A divergence, in the one form of its message.
 
@@ -227,6 +238,7 @@ def diverged(
         recorded: What the recording holds, as short text.
         now: What is now, as short text.
         what: What it is about where it is about no call.
+        kind: The kind of difference, where a replay may pass over it.
     """
     where = f"call {call!r}" if call is not None else what
     return DivergenceError(
@@ -234,6 +246,7 @@ def diverged(
         call=call,
         expected=recorded,
         actual=now,
+        kind=kind,
     )
 
 

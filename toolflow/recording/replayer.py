@@ -7,7 +7,7 @@ facts, and must decide what was recorded; the messages are written again and com
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from toolflow.compiler import Plan
@@ -19,9 +19,11 @@ from toolflow.model.recording import Fact, RecordedTurn, Recording
 from toolflow.model.tool import Catalog
 from toolflow.policy import Policy
 from toolflow.recording.committed import compare_messages, written_messages
-from toolflow.recording.compare import compare_plans, compare_turns, limits_text
+from toolflow.recording.compare import limits_text, plan_differences, turn_differences
 from toolflow.recording.drive import Drive, diverged, facts_scheduler, told
+from toolflow.recording.durations import durations_of
 from toolflow.recording.facts import facts_of
+from toolflow.recording.leniency import Judge, ignored_kinds, times_differences
 from toolflow.recording.replaying import ReplayedTurn, ReplayReport
 from toolflow.recording.rules import Rules
 from toolflow.recording.show import shown
@@ -39,7 +41,9 @@ def replay(
     tools: Catalog | None = None,
     cwd: str | None = None,
     pool: int | None = None,
+    resources: Mapping[str, int] | None = None,
     strict: bool = True,
+    ignore: Iterable[str] = (),
 ) -> ReplayReport:
     """Run a recording again in virtual time, and compare.
 
@@ -54,8 +58,11 @@ def replay(
             recorded policy alone does not give a call counts as declared by its tool.
         cwd: The folder that relative paths start from; the recording's own by default.
         pool: How many calls of one turn run at once, instead of what was recorded.
+        resources: Capacities of resources by name, instead of what was recorded.
         strict: Whether the first divergence is raised. If not, each turn is replayed up to its
             first divergence, and the report tells them all.
+        ignore: Kinds of differences to pass over: ``ids``, ``keys``, ``limits``, ``messages``,
+            ``order``, ``terms``, ``text``, ``times``. What was passed over is in the report.
 
     Returns:
         What was compared, turn by turn, and which recorded outcomes were not used.
@@ -63,18 +70,24 @@ def replay(
     Raises:
         DivergenceError: With ``strict``, at the first difference: what was recorded, what is now.
         ReplayError: If the recording's own policy cannot be used.
+        UsageError: If a kind to pass over is unknown.
     """
-    rules = Rules(recording, policy, tools, cwd=cwd, pool=pool)
+    kinds = ignored_kinds(ignore)
+    rules = Rules(recording, policy, tools, cwd=cwd, pool=pool, resources=resources)
     several = len(recording.turns) > 1
     turns = []
     for recorded in recording.turns:
-        turn = _Replay(recorded, rules).run()
+        turn = _Replay(recorded, rules, Judge(kinds)).run()
         error = turn.divergence
         if error is not None:
             if several:
                 text = str(error).replace(_PREFIX, f"Replay diverged in {turn.id!r} at ", 1)
                 error = DivergenceError(
-                    text, call=error.call, expected=error.expected, actual=error.actual
+                    text,
+                    call=error.call,
+                    expected=error.expected,
+                    actual=error.actual,
+                    kind=error.kind,
                 )
                 turn = replace(turn, divergence=error)
             if strict:
@@ -86,9 +99,10 @@ def replay(
 class _Replay:
     """The replay of one turn."""
 
-    def __init__(self, recorded: RecordedTurn, rules: Rules) -> None:
+    def __init__(self, recorded: RecordedTurn, rules: Rules, judge: Judge) -> None:
         self._recorded = recorded
         self._rules = rules
+        self._judge = judge
         self._plan: Plan | None = None
         self._compared: list[str] = []
         self._drive: Drive | None = None
@@ -104,8 +118,9 @@ class _Replay:
             outcomes = self._outcomes(plan)
             facts = facts_of(recorded)
             if recorded.plan is not None:
-                self._differ(compare_plans(recorded.plan, plan))
+                self._judge.look(plan_differences(recorded.plan, plan))
                 self._compared.append("plan")
+                self._judge.look(times_differences(recorded))
             if not facts:
                 return self._simulated(plan, outcomes)
             self._run_again(recorded.plan or plan, plan, facts, outcomes)
@@ -120,7 +135,12 @@ class _Replay:
             starts = tuple(plan.calls[index].name for index in self._drive.starts)
         recorded = self._recorded
         return ReplayedTurn(
-            recorded.turn.id, plan, tuple(self._compared), starts, unused=self._unused
+            recorded.turn.id,
+            plan,
+            tuple(self._compared),
+            starts,
+            unused=self._unused,
+            ignored=tuple(self._judge.passed),
         )
 
     def _read_again(self) -> None:
@@ -137,7 +157,7 @@ class _Replay:
         if len(now.calls) < len(turn.calls):
             gone = turn.calls[len(now.calls) :]
             self._unused = tuple(call.id for call in gone)
-        self._differ(compare_turns(turn, now))
+        self._judge.look(turn_differences(turn, now))
 
     def _outcomes(self, plan: PlanData) -> tuple[Outcome | None, ...]:
         """The recorded outcomes; those of calls that the plan settles come from the plan."""
@@ -149,6 +169,8 @@ class _Replay:
                 now = settled_outcome(call)
                 if outcome is not None and outcome.status != now.status:
                     unused.append(call.name)
+                elif outcome is not None and "text" in self._judge.ignore:
+                    now = outcome
             found.append(now)
         self._unused = tuple(unused)
         return tuple(found)
@@ -168,39 +190,39 @@ class _Replay:
     ) -> None:
         for call, before, now in zip(plan.calls, self._recorded.outcomes, outcomes, strict=False):
             if call.verdict.kind == "settled" and before != now:
-                raise diverged(
-                    call.name,
-                    f"outcome {_outcome_text(before)}",
-                    _outcome_text(now),
-                )
+                said = f"outcome {_outcome_text(before)}"
+                raise diverged(call.name, said, _outcome_text(now))
         self._drive = drive = Drive(
-            recorded, facts, self._recorded.outcomes, self._waited(recorded)
+            recorded, facts, self._recorded.outcomes, self._waited(recorded), self._judge.look
         )
         same_limits = recorded.limits == plan.limits and recorded.approvals == plan.approvals
         other = None if same_limits else facts_scheduler(plan, facts)
         for fact in facts:
             if fact.kind == "setup":
                 continue
-            self._rules.check_change(self._recorded, fact, drive.calls)
+            self._judge.look(self._rules.change_differences(self._recorded, fact, drive.calls))
             decisions = drive.tell(fact)
             if other is not None:
-                self._same_decisions(recorded, plan, decisions, told(other, fact))
+                again = told(other, fact)
+                differences = list(self._decided_otherwise(recorded, plan, decisions, again))
+                self._judge.look(differences)
+                other = None if differences else other  # from here on it is another run
         if not any(fact.kind == "fail" for fact in facts):
             drive.finish(paused=any(e.kind == "run_paused" for e in self._recorded.events))
         self._compared.append("run")
 
-    def _same_decisions(
+    def _decided_otherwise(
         self, recorded: PlanData, plan: Plan, before: Sequence[Decision], now: Sequence[Decision]
-    ) -> None:
+    ) -> Iterator[DivergenceError]:
         """Limits changed: the run is the same as long as the scheduler decides the same."""
-        if list(before) == list(now):
-            return
         old, new = limits_text(recorded, plan), limits_text(plan, recorded)
         for one, other in _pairs(before, now):
             if one != other:
                 index = min(each.call for each in (one, other) if each is not None)
                 name = plan.calls[index].name if index >= 0 else None
-                raise diverged(name, f"{_decided(one)} ({old})", f"{_decided(other)} ({new})")
+                words = f"{_decided(one)} ({old})", f"{_decided(other)} ({new})"
+                yield diverged(name, *words, kind="limits")
+                return
 
     def _waited(self, plan: PlanData) -> set[int]:
         """Calls that did not start at once when they were told to: keys were held by others."""
@@ -230,31 +252,10 @@ class _Replay:
         if not recorded.messages and recorded.committed is None:
             return ()
         messages = self._written(outcomes)
-        self._differ(compare_messages(recorded, messages, outcomes))
+        difference = compare_messages(recorded, messages, outcomes)
+        self._judge.look([] if difference is None else [difference])
         self._compared.append("messages")
         return messages
-
-    def _differ(self, error: DivergenceError | None) -> None:
-        if error is not None:
-            raise error
-
-
-def durations_of(recorded: RecordedTurn, plan: PlanData) -> dict[str, float]:
-    """How long the body of each call took, as far as it is recorded.
-
-    Args:
-        recorded: The turn.
-        plan: Its plan.
-
-    Returns:
-        Seconds by the call's name.
-    """
-    found = {}
-    for call, times in zip(plan.calls, recorded.times, strict=False):
-        end = times.stopped if times.stopped is not None else times.settled
-        if times.started is not None and end is not None:
-            found[call.name] = max(0.0, end - times.started)
-    return found
 
 
 def _pairs(

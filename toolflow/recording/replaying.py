@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,7 @@ class ReplayedTurn:
         simulation: The run in virtual time, where no run was recorded.
         unused: Names of calls whose recorded outcome was not used.
         divergence: Where it left the recorded path, or ``None``.
+        ignored: Differences that the replay was told to pass over.
     """
 
     id: str
@@ -36,6 +38,7 @@ class ReplayedTurn:
     simulation: Simulation | None = None
     unused: tuple[str, ...] = ()
     divergence: DivergenceError | None = None
+    ignored: tuple[DivergenceError, ...] = ()
 
     def __str__(self) -> str:
         """One line."""
@@ -50,6 +53,9 @@ class ReplayedTurn:
             what = f"{_listed([words[each] for each in self.compared])} as recorded"
         if self.unused:
             what += f"; unused: {', '.join(self.unused)}"
+        if self.ignored:
+            counts = Counter(each.kind for each in self.ignored)
+            what += f"; ignored: {', '.join(f'{kind} {n}' for kind, n in sorted(counts.items()))}"
         return f"{head}, {what}"
 
 
@@ -90,6 +96,41 @@ class ReplayReport:
             same = sum(bool(turn.compared) for turn in self.turns)
             whole = f"{turns} replayed, {same} of them compared: no divergence."
         return "\n".join([*map(str, self.turns), whole])
+
+
+def report_data(report: ReplayReport) -> dict[str, Any]:
+    """A report as JSON values.
+
+    Args:
+        report: The report of a replay.
+    """
+    return {
+        "ok": report.ok,
+        "turns": [
+            {
+                "turn": turn.id,
+                "compared": list(turn.compared),
+                "starts": list(turn.starts),
+                "unused": list(turn.unused),
+                "divergence": _difference(turn.divergence),
+                "ignored": [_difference(each) for each in turn.ignored],
+            }
+            for turn in report.turns
+        ],
+        "notices": [notice.message for notice in report.notices],
+    }
+
+
+def _difference(error: DivergenceError | None) -> dict[str, Any] | None:
+    if error is None:
+        return None
+    return {
+        "call": error.call,
+        "recorded": str(error.expected),
+        "now": str(error.actual),
+        "kind": error.kind or None,
+        "message": str(error),
+    }
 
 
 def _listed(words: Sequence[str]) -> str:

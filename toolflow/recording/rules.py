@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 from toolflow.compiler import Plan, compile_plan
 from toolflow.compiler.compile import resource_problems
-from toolflow.errors import DocumentError, ReplayError
+from toolflow.errors import DivergenceError, DocumentError, ReplayError
 from toolflow.model.batch import Batch, CallPlan, Limits
 from toolflow.model.plan import PlanData
 from toolflow.model.recording import Fact, RecordedTurn, Recording
 from toolflow.model.tool import Catalog
 from toolflow.policy import Policy, load_policy
-from toolflow.recording.compare import compare_calls
+from toolflow.policy.redact import holds_masks
+from toolflow.recording.compare import call_differences
 from toolflow.recording.declared import RecordedCatalog, bare_catalog, declared_catalog
 from toolflow.recording.drive import diverged
 
@@ -28,6 +29,7 @@ class Rules:
         tools: The tools, where they are at hand.
         cwd: The folder that relative paths start from.
         pool: Another pool.
+        resources: Other capacities of resources, by name; those not named stay.
 
     Raises:
         ReplayError: If the recording's own policy cannot be used.
@@ -41,6 +43,7 @@ class Rules:
         *,
         cwd: str | None,
         pool: int | None,
+        resources: Mapping[str, int] | None = None,
     ) -> None:
         own = _own_policy(recording)
         self._policy = policy if policy is not None else own
@@ -50,6 +53,7 @@ class Rules:
         self._own = next((p for p in candidates if digest in ("", p.digest)), None)
         self._tools = tools
         self._pool = pool
+        self._resources = dict(resources or {})
         source = recording.source
         folder = source.get("cwd")
         self._cwd = cwd if cwd is not None else folder if isinstance(folder, str) else None
@@ -74,27 +78,24 @@ class Rules:
 
     def _edited(self, recorded: RecordedTurn, plan: PlanData) -> Plan:
         """A plan that was edited by hand before it was run: no policy makes it."""
-        limits = plan.limits if self._pool is None else Limits(self._pool, plan.limits.resources)
+        limits = self._bounds(plan.limits)
         values = {field.name: getattr(plan, field.name) for field in fields(PlanData)}
         return Plan(**{**values, "limits": limits, "turn": recorded.turn})
 
-    def check_change(self, recorded: RecordedTurn, fact: Fact, calls: Sequence[CallPlan]) -> None:
-        """A call was classified again in the run: the policy must say the same now.
+    def change_differences(
+        self, recorded: RecordedTurn, fact: Fact, calls: Sequence[CallPlan]
+    ) -> Iterator[DivergenceError]:
+        """A call was classified again in the run: what the policy says otherwise now.
 
         Args:
             recorded: The turn.
             fact: Any fact.
             calls: The calls as they are before it.
-
-        Raises:
-            DivergenceError: If it says something else.
         """
         then = fact.data.get("call")
-        if self._policy is None or not isinstance(then, CallPlan):
+        if self._policy is None or not isinstance(then, CallPlan) or self._stands(then):
             return
-        now = self._again(recorded, calls[fact.call], then.args)
-        if (error := compare_calls(then, now)) is not None:
-            raise error
+        yield from call_differences(then, self._again(recorded, calls[fact.call], then.args))
 
     def _batch(self, recorded: RecordedTurn) -> Batch:
         turn, plan = recorded.turn, recorded.plan
@@ -109,14 +110,20 @@ class Rules:
         batch = replace(batch, limits=self._limits(plan))
         if self._tools is None:
             batch = replace(batch, calls=self._as_tools_said(recorded, plan, batch.calls))
+        batch = replace(batch, calls=self._as_masked(plan, batch.calls))
         if _may_have_changed(recorded):
             batch = replace(batch, calls=self._as_changed(recorded, plan, batch.calls))
         return self._limited(batch)
 
     def _limited(self, batch: Batch) -> Batch:
-        if self._pool is None:
-            return batch
-        return replace(batch, limits=Limits(self._pool, batch.limits.resources))
+        return replace(batch, limits=self._bounds(batch.limits))
+
+    def _bounds(self, limits: Limits) -> Limits:
+        """Limits with those that the caller asked for."""
+        if self._pool is None and not self._resources:
+            return limits
+        pool = limits.pool if self._pool is None else self._pool
+        return Limits(pool, {**limits.resources, **self._resources})
 
     def _limits(self, plan: PlanData) -> Limits:
         """The limits now: what the run itself set aside from its policy stays as it was."""
@@ -170,6 +177,29 @@ class Rules:
                 if status is None or status == then.verdict.status:
                     found[then.index] = then
         return tuple(found)
+
+    def _as_masked(self, plan: PlanData, calls: Sequence[CallPlan]) -> tuple[CallPlan, ...]:
+        """Calls with masked arguments: the policy that saw the real ones decided, and it stands."""
+        if not plan.masked or not self._is_own:
+            return tuple(calls)
+        found = list(calls)
+        for then, now in zip(plan.calls, calls, strict=False):
+            if then.name in plan.masked and (then.tool, then.args) == (now.tool, now.args):
+                found[now.index] = then
+        return tuple(found)
+
+    @property
+    def _is_own(self) -> bool:
+        own, now = self._own, self._policy
+        return own is not None and now is not None and own.digest == now.digest
+
+    def _stands(self, then: CallPlan) -> bool:
+        """Whether a call that a hook changed has masked arguments, and the same policy decides."""
+        return (
+            self._is_own
+            and self._policy is not None
+            and holds_masks(then.args, self._policy.redactor)
+        )
 
     def _as_changed(
         self, recorded: RecordedTurn, plan: PlanData, calls: Sequence[CallPlan]

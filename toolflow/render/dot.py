@@ -12,7 +12,7 @@ What had alternatives:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -49,23 +49,58 @@ def dot_text(
         RenderError: If the parts of the plan do not belong together.
     """
     check(plan)
-    scene = _scene(plan, facts.match(len(plan.calls), outcomes, times))
-    top = looks.title_look(facts.title_of(plan) if title is None else title)
+    scene = _scene(plan, facts.match(len(plan.calls), facts.masked(plan, outcomes), times))
+    return _graph(
+        _legend(legend_lines(scene.plan, scene.run) if legend else ()),
+        _cluster(scene, facts.title_of(plan) if title is None else title),
+    )
+
+
+def dot_pair(before: PlanData, after: PlanData, *, titles: tuple[str, str]) -> str:
+    """Draw two plans side by side as DOT, such as those that two policies make of one turn.
+
+    Args:
+        before: The plan at the left.
+        after: The plan at the right.
+        titles: What stands above each of them.
+
+    Returns:
+        The text of a directed graph.
+
+    Raises:
+        RenderError: If the parts of a plan do not belong together.
+    """
+    lines: list[str] = []
+    legend: list[str] = []
+    for plan, prefix, title in ((before, "a_", titles[0]), (after, "b_", titles[1])):
+        check(plan)
+        scene = _scene(plan, facts.match(len(plan.calls), None, None), prefix)
+        lines += _cluster(scene, title)
+        legend += legend_lines(scene.plan, scene.run)
+    return _graph(_legend(tuple(dict.fromkeys(legend))), lines)
+
+
+def _graph(legend: Iterable[str], lines: Iterable[str]) -> str:
     return "\n".join(
         [
             "digraph plan {",
             *(f"  {kind} {attributes(look)}" for kind, look in looks.DEFAULTS),
-            *(f"  {line}" for line in _legend(scene, wanted=legend)),
-            "  subgraph cluster_plan {",
-            f"    graph {attributes(top)}",
-            *(f"    {line}" for at in range(len(scene.frames)) for line in _frame(scene, at)),
-            *(f"    {line}" for line in _aside(scene)),
-            "  }",
-            *(f"  {line}" for line in _order_edges(scene)),
+            *(f"  {line}" for line in legend),
+            *(f"  {line}" for line in lines),
             "}",
             "",
         ]
     )
+
+
+def _cluster(scene: _Scene, title: str) -> Iterator[str]:
+    """A whole plan."""
+    yield f"subgraph cluster_{scene.prefix}plan {{"
+    yield f"  graph {attributes(looks.title_look(title))}"
+    yield from (f"  {line}" for at in range(len(scene.frames)) for line in _frame(scene, at))
+    yield from (f"  {line}" for line in _aside(scene))
+    yield "}"
+    yield from _order_edges(scene)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +111,19 @@ class _Scene:
     run: facts.Run
     frames: tuple[Frame, ...]
     vertex: Mapping[str, str]
+    prefix: str
     joined: frozenset[tuple[str, str]]
 
 
-def _scene(plan: PlanData, run: facts.Run) -> _Scene:
-    vertex = {call.name: f"call_{call.index + 1}" for call in plan.calls}
-    vertex |= {gate.name: f"gate_{at}" for at, gate in enumerate(plan.gates, 1)}
+def _scene(plan: PlanData, run: facts.Run, prefix: str = "") -> _Scene:
+    vertex = {call.name: f"{prefix}call_{call.index + 1}" for call in plan.calls}
+    vertex |= {gate.name: f"{prefix}gate_{at}" for at, gate in enumerate(plan.gates, 1)}
     joined = frozenset((edge.before, edge.after) for edge in plan.edges if edge.kind == "key")
-    return _Scene(plan, run, frames_of(plan), vertex, joined)
+    return _Scene(plan, run, frames_of(plan), vertex, prefix, joined)
 
 
-def _legend(scene: _Scene, *, wanted: bool) -> Iterator[str]:
-    lines = legend_lines(scene.plan, scene.run)
-    if wanted and lines:
+def _legend(lines: Sequence[str]) -> Iterator[str]:
+    if lines:
         look: looks.Look = {"label_left": "\n".join(lines), "labelloc": "b", "labeljust": "l"}
         yield f"graph {attributes(look)}"
 
@@ -97,7 +132,7 @@ def _frame(scene: _Scene, at: int) -> Iterator[str]:
     frame = scene.frames[at]
     node, limits = frame.node, scene.plan.limits
     title = facts.node_title(node, limits.pool, keyed=bool(frame.edges))
-    yield f"subgraph cluster_{at + 1} {{"
+    yield f"subgraph cluster_{scene.prefix}{at + 1} {{"
     yield f"  graph {attributes(looks.frame_look(title, node.kind))}"
     single = all(len(row) == 1 for row in frame.rows)
     least = max(looks.title_width(title) if single else 0.0, looks.key_width(_at_the_right(frame)))
@@ -145,7 +180,7 @@ def _aside(scene: _Scene) -> Iterator[str]:
     if not calls:
         return
     wide = 3 if not scene.frames else 1 if len(calls) < 8 else 2
-    yield "subgraph cluster_settled {"
+    yield f"subgraph cluster_{scene.prefix}settled {{"
     title = "settled · answered without running"
     yield f"  graph {attributes(looks.frame_look(title, 'settled'))}"
     yield from (f"  {line}" for line in _calls(scene, calls, looks.title_width(title)))
@@ -204,8 +239,9 @@ def _order_edges(scene: _Scene) -> Iterator[str]:
             look = looks.order_look(edge)
             # Where arrows have labels, `dot` makes every step twice as long by itself.
             look |= {"minlen": None if scene.joined else 2.0}
-            look |= {"ltail": f"cluster_{tail_at}", "lhead": f"cluster_{head_at}"}
-            foot, last, top = (scene.vertex[name] for name in (tail.foot, tail.last, head.top))
+            name = f"cluster_{scene.prefix}"
+            look |= {"ltail": f"{name}{tail_at}", "lhead": f"{name}{head_at}"}
+            foot, last, top = (scene.vertex[each] for each in (tail.foot, tail.last, head.top))
             yield f"{foot} -> {top} {attributes(look)}"
             if last != foot:
                 yield f"{last} -> {top} [style=invis, weight=0]"

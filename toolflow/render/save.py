@@ -78,8 +78,24 @@ def write_text(path: str | Path, text: str) -> Path:
     Raises:
         RenderError: If the file cannot be written.
     """
+    return write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_bytes(path: str | Path, data: bytes) -> Path:
+    """Write bytes, such as a picture, to a file, which appears at once and whole.
+
+    Args:
+        path: The file.
+        data: What it is to hold.
+
+    Returns:
+        The file's path.
+
+    Raises:
+        RenderError: If the file cannot be written.
+    """
     target = Path(path)
-    _write(target, text.encode("utf-8", "backslashreplace"))
+    _write(target, data)
     return target
 
 

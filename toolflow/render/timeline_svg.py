@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from toolflow.model import RecordedTurn
 from toolflow.render import style
 from toolflow.render.cleaning import FONTS, SVG
-from toolflow.render.labels import cut, duration, short, visible
+from toolflow.render.labels import cut, duration, ems, short, visible
 from toolflow.render.timeline import Bar, Chart, chart_of, ticks
 from toolflow.render.xml import element, text
 
@@ -31,24 +31,47 @@ def timeline_svg(turn: RecordedTurn, *, title: str | None = None, legend: bool =
         UsageError: If there are not as many outcomes or times as calls.
     """
     chart = chart_of(turn, title)
+    height, parts = drawing(chart, explained=chart if legend else None)
+    return picture(chart.title, height, parts)
+
+
+def drawing(chart: Chart, *, explained: Chart | None) -> tuple[float, list[str]]:
+    """The parts of the picture of a chart, for whoever puts several into one picture.
+
+    Args:
+        chart: The chart; its end is the right end of the picture.
+        explained: What the legend below it is about, such as the chart itself; ``None``: none.
+
+    Returns:
+        The height, and the parts, from the upper left corner on.
+    """
     bottom = _TOP + _ROW * len(chart.bars)
-    height = bottom + (34 if legend else 12)
+    parts = [
+        _text(chart.title, 12.0, 24.0, size=14.0, weight="bold"),
+        *_rules(chart, bottom),
+        *_barriers(chart, bottom),
+        *(part for at, bar in enumerate(chart.bars) for part in _row(chart, bar, at)),
+        *(_legend(explained, bottom) if explained is not None else ()),
+    ]
+    return bottom + (12 if explained is None else 34), parts
+
+
+def picture(title: str, height: float, parts: Iterable[str]) -> str:
+    """Parts as one ``svg`` element.
+
+    Args:
+        title: The title for those who cannot see it.
+        height: How high it is.
+        parts: The finished parts.
+    """
     width = _LEFT + _WIDE + _RIGHT
     values: dict[str, str | float] = {
         "xmlns": SVG, "role": "img", "width": width, "height": height,
         "viewBox": f"0 0 {width:g} {height:g}", "font-family": FONTS, "font-size": 11.0,
         "fill": style.INK,
     }  # fmt: skip
-    parts = [
-        element("title", {}, text(chart.title)),
-        element("rect", {"width": width, "height": height, "fill": style.PAPER}),
-        _text(chart.title, 12.0, 24.0, size=14.0, weight="bold"),
-        *_rules(chart, bottom),
-        *_barriers(chart, bottom),
-        *(part for at, bar in enumerate(chart.bars) for part in _row(chart, bar, at)),
-        *(_legend(chart, bottom) if legend else ()),
-    ]
-    return element("svg", values, parts)
+    background = element("rect", {"width": width, "height": height, "fill": style.PAPER})
+    return element("svg", values, [element("title", {}, text(title)), background, *parts])
 
 
 def _x(chart: Chart, at: float) -> float:
@@ -95,7 +118,7 @@ def _row(chart: Chart, bar: Bar, at: int) -> Iterator[str]:
     y = _TOP + _ROW * at
     state = style.state_of(bar.status)
     name = cut(short(bar.name, 80), 12)
-    label = cut(visible(" ".join(bar.label[:400].split())), 30)
+    label = _fitting(visible(" ".join(bar.label[:400].split())), _LEFT - 32 - 9 * ems(name))
     parts = [
         element("title", {}, text(f"{short(bar.label, 300)}\n{short(bar.name, 100)}: {bar.word}")),
         _text(label, 12.0, y + 17),
@@ -114,6 +137,14 @@ def _row(chart: Chart, bar: Bar, at: int) -> Iterator[str]:
         parts.append(_diamond(_x(chart, bar.at), y + 6 + _BAR / 2, state.line))
     parts.append(_text(bar.word, _LEFT + _WIDE + 10, y + 17))
     yield element("g", {"class": f"call call-{at + 1}"}, parts)
+
+
+def _fitting(label: str, room: float) -> str:
+    """A label that leaves room for the name at the right."""
+    limit = 30
+    while limit > 8 and 11 * ems(cut(label, limit)) > room:
+        limit -= 1
+    return cut(label, limit)
 
 
 def _diamond(x: float, y: float, line: str) -> str:

@@ -12,7 +12,7 @@ from conversations import MAKERS, conversation, results
 from sdk_checks import CHECKS
 
 from toolflow.errors import TurnError, UsageError
-from toolflow.formats import FORMATS
+from toolflow.formats import FORMATS, read_turns
 from toolflow.formats.doctor import examine
 from toolflow.formats.repair import repair
 
@@ -90,6 +90,17 @@ def test_a_turn_that_another_one_follows_at_once_lacks_its_results():
     assert [(notice.code, notice.turn, notice.line) for notice in report.findings] == [
         ("no_result", "turn-1", 1)
     ]
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "anthropic", "bedrock", "gemini", "cohere"])
+def test_readers_tell_of_a_turn_that_another_one_follows_at_once(name):
+    maker = MAKERS[name]
+    first, second = maker.make([("a", "read")])[0], maker.make([("b", "read")])
+
+    one, other = read_turns([first, *second, maker.user], format=maker.form)
+
+    assert [notice.code for notice in one.notices] == ["no_result"]
+    assert other.notices == ()
 
 
 @pytest.mark.parametrize("name", ["openai-chat", "anthropic", "bedrock", "gemini", "cohere"])

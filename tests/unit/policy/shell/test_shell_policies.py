@@ -167,8 +167,8 @@ def test_check_tells_each_rule_that_needs_the_grammar(
     assert main(["check", str(path)]) == 1
     told = capsys.readouterr().err.splitlines()
     assert [line.removeprefix("toolflow: ").split(": ")[0] for line in told] == [
-        f"{path}:3",
-        f"{path}:7",
+        f"{path}:3:5",
+        f"{path}:7:5",
     ]
     assert all("pip install 'toolflow[shell]'" in line for line in told)
 
