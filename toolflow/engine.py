@@ -27,6 +27,7 @@ from toolflow.recording.checkpoint import Checkpoint, Given, turn_of
 from toolflow.recording.conclude import only_outcome, stage_turn
 from toolflow.recording.conduct import conduct, journal_for
 from toolflow.recording.result import RunResult
+from toolflow.recording.unmasking import runnable, with_turn
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.context import current_context
 from toolflow.runtime.control import Control
@@ -92,8 +93,6 @@ class Engine:
         limits = limits if pool is None else Limits(pool, limits.resources)
         self.limits = limits if parallel else replace(limits, pool=1)
 
-    # ---- plan ----
-
     def plan(self, turn: Turn | Any) -> Plan:
         """Compile a turn, before anything runs.
 
@@ -112,8 +111,6 @@ class Engine:
         batch = self.policy.classify(turn, tools, cwd=self.cwd)
         same = batch.limits is self.limits
         return compile_plan(batch if same else replace(batch, limits=self.limits))
-
-    # ---- run ----
 
     async def run(
         self,
@@ -154,7 +151,8 @@ class Engine:
             the checkpoint to resume from.
 
         Raises:
-            UsageError: If ``stop_at`` names no call of the plan.
+            UsageError: If ``stop_at`` names no call of the plan, or the plan came from a file and
+                holds masked arguments.
             JournalError: If the journal cannot be written; its ``result`` tells what became of it.
             InternalError: If toolflow itself failed.
         """
@@ -179,6 +177,7 @@ class Engine:
         can_pause: bool = True,
         stop_at: Iterable[str] = (),
         step: bool = False,
+        turn: Turn | Any = None,
         journal: Journal | str | Path | None = None,
     ) -> RunResult:
         """Go on with a paused run, in this process or another one (spec 8.5).
@@ -199,6 +198,7 @@ class Engine:
             can_pause: As for `run`.
             stop_at: As for `run`.
             step: Pause before the next call again.
+            turn: The turn that was paused, where arguments of its calls are masked in the file.
             journal: As for `run`; it may be the one of the run that paused or died.
 
         Returns:
@@ -208,7 +208,10 @@ class Engine:
             CheckpointError: If an answer is for a call that does not wait for one; nothing runs.
             UsageError, JournalError: As for `run`.
         """
-        plan = checkpoint.plan
+        if turn is not None and checkpoint.plan.masked:
+            fresh = self.plan(turn)
+            checkpoint = replace(checkpoint, plan=with_turn(checkpoint.plan, fresh))
+        plan = runnable(checkpoint.plan, checkpoint.outcomes, self.policy.redactor)
         if pool is not None:
             plan = replace(plan, limits=Limits(pool, plan.limits.resources))
         given = checkpoint.answered(answers or {})
@@ -257,14 +260,8 @@ class Engine:
         """Do what `call` does, in an event loop of its own."""
         return anyio.run(partial(self.call, tool, args, **options))
 
-    # ---- inside ----
-
     def _options(
-        self,
-        hooks: Hooks | Sequence[Hooks],
-        approver: Approver | None,
-        around: dict[str, Any],
-        **more: Any,
+        self, hooks: Hooks | Sequence[Hooks], approver: Approver | None, around: Any, **more: Any
     ) -> RunOptions:
         chain = HookChain((*self.hooks, *several(hooks)))
         return options_around(chain, approver, self.approver, **around, grace=self.grace, **more)
@@ -277,6 +274,7 @@ class Engine:
         journal: Journal | str | Path | None,
         since: tuple[Checkpoint, Given] | None = None,
     ) -> RunResult:
+        plan = runnable(plan, options.outcomes, self.policy.redactor)
         tools, pinned = nested_tools(self.tools, current_context())
         turn = turn_of(plan)
         with journal_for(journal, self.policy, since) as writer:

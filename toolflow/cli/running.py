@@ -20,6 +20,8 @@ from toolflow.cli.locking import opened
 from toolflow.cli.progress import Progress
 from toolflow.errors import UsageError
 from toolflow.flow import FlowResult, Stage, load_flow, run_flow
+from toolflow.model.batch import CallPlan
+from toolflow.model.outcome import Outcome
 from toolflow.model.plan import PlanData
 from toolflow.recording import save_recording
 from toolflow.recording.result import RunResult
@@ -140,8 +142,7 @@ def _result_lines(result: FlowResult) -> Iterator[str]:
             continue
         yield f"{stage.stage}: {stage.status}"
         width = max((len(call.name) for call in stage.run.report.calls), default=0)
-        for call in stage.run.report.calls:
-            outcome = stage.run.outcomes[call.index]
+        for call, outcome in _shown(stage.run):
             status = "-" if outcome is None else outcome.status
             text = "" if outcome is None else " ".join(outcome.text.split())
             yield f"  {call.name:<{width}}  {status:<9}  {text[:70]}{'…' if len(text) > 70 else ''}"
@@ -160,8 +161,13 @@ def _result_data(result: FlowResult, written: list[str]) -> dict[str, Any]:
     return {"flow": result.flow.name, "status": result.status, "stages": stages, "written": written}
 
 
+def _shown(run: RunResult) -> Iterator[tuple[CallPlan, Outcome | None]]:
+    """The calls with their outcomes, without the secrets that the policy names."""
+    return zip(run.report.calls, run.recorded().outcomes, strict=True)
+
+
 def _calls_data(run: RunResult) -> Iterator[dict[str, Any]]:
-    for call, outcome in zip(run.report.calls, run.outcomes, strict=True):
+    for call, outcome in _shown(run):
         status, text = (None, None) if outcome is None else (outcome.status, outcome.text)
         yield {"id": call.name, "status": status, "result": text}
 

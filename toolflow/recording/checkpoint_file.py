@@ -18,6 +18,7 @@ from toolflow.model.outcome import Outcome
 from toolflow.model.recording import RecordedTurn
 from toolflow.recording.checkpoint import Checkpoint, turn_of
 from toolflow.recording.file import write_file
+from toolflow.recording.masking import masked_checkpoint
 from toolflow.recording.question_form import question_data, read_question
 from toolflow.recording.reader import Path, Reader
 from toolflow.recording.sealing import seal, unseal
@@ -49,11 +50,12 @@ def checkpoint_data(checkpoint: Checkpoint) -> dict[str, Any]:
         checkpoint: The checkpoint.
 
     Returns:
-        A new mapping; what has its default is left out.
+        A new mapping; what has its default is left out. It holds no secrets that the policy names.
 
     Raises:
         PlanError: If arguments cannot be written as JSON.
     """
+    checkpoint = masked_checkpoint(checkpoint)
     plan = checkpoint.plan
     names = [call.name for call in plan.calls]
     turn = turn_of(plan)

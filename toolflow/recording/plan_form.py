@@ -20,7 +20,17 @@ from toolflow.policy.labels import default_label
 from toolflow.recording.reader import Path, Reader
 from toolflow.yamlio import Document
 
-PLAN_FIELDS = ("approvals", "limits", "nodes", "gates", "order", "edges", "notices", "digests")
+PLAN_FIELDS = (
+    "approvals",
+    "limits",
+    "nodes",
+    "gates",
+    "order",
+    "edges",
+    "notices",
+    "masked",
+    "digests",
+)
 _OF_TURN = ("format_version", "turn", "message_id", "source", "calls")
 _OF_CALL = ("name", "id", "tool", "args", "args_json")
 
