@@ -82,6 +82,24 @@ def test_an_edit_that_brings_the_old_text_back_lost_nothing(tmp_path: Path) -> N
     assert kinds(tmp_path, one, two) == [("lost_update", "risk")]
 
 
+def test_a_file_as_it_was_before_an_edit_tells_what_the_edit_came_upon(tmp_path: Path) -> None:
+    after, before = {"originalFile": f"{NEW}\nx = 1"}, {"originalFile": f"{OLD}\nx = 1"}
+    one = edit("/f", OLD, NEW, at=(0, 4), details=before)
+    assert kinds(tmp_path, one, edit("/f", "x = 1", "x = 2", at=(0, 5), details=after)) == []
+    [finding] = found(tmp_path, one, edit("/f", "x = 1", "x = 2", at=(0, 5), details=before))
+    assert (finding.kind, finding.level) == ("lost_update", "harm")
+    assert finding.evidence is not None
+    assert OLD in finding.evidence
+
+
+def test_edits_whose_results_came_in_the_other_order_lost_nothing(tmp_path: Path) -> None:
+    first = edit("/f", OLD, NEW, at=(0, 5), details={"originalFile": f"{OLD}\nthe_limit = 2"})
+    second = edit(
+        "/f", "the_limit = 1", "the_limit = 2", at=(0, 5), details={"originalFile": f"{OLD}"}
+    )
+    assert kinds(tmp_path, first, second) == []
+
+
 # conflicts
 
 

@@ -136,3 +136,23 @@ def test_times_that_cannot_be_are_no_times(tmp_path: Path) -> None:
     found = measured(tmp_path, (0, float("nan")), (3, 1)).turns[0]
     assert found.time is None
     assert found.timed == 0
+
+
+@pytest.mark.parametrize(
+    "details", [{"durationMs": 250}, {"durationSeconds": 0.25}, {"totalDurationMs": 250}]
+)
+def test_what_the_log_has_measured_is_what_a_call_took(
+    tmp_path: Path, details: dict[str, float]
+) -> None:
+    given = recording(tmp_path, [Told("Look", at=(0, 4), details=details), look((0, 4))])
+    found = audit(given, policy())
+    assert found.turns[0].seconds == (0.25, 4)
+    assert found.summary.tools[0].seconds == 4.25
+    assert found.turns[0].time is not None
+    assert found.turns[0].time.counted == 4
+
+
+@pytest.mark.parametrize("value", [-1, True, "5", None, 1e300, float("nan")])
+def test_what_is_no_duration_is_not_taken_for_one(tmp_path: Path, value: object) -> None:
+    told = Told("Look", at=(0, 4), details={"durationMs": value, "x": 1})
+    assert audit(recording(tmp_path, [told]), policy()).turns[0].seconds == (4,)

@@ -18,7 +18,7 @@ from toolflow.recording.audit.harm import ORDER, findings_of
 from toolflow.recording.audit.meeting import described, meetings
 from toolflow.recording.audit.order import Span, at_once, held_up
 from toolflow.recording.audit.suspects import Suspects
-from toolflow.recording.audit.timing import has_run, spans_of, time_of, with_pool
+from toolflow.recording.audit.timing import has_run, seconds_of, spans_of, time_of, with_pool
 from toolflow.recording.audit.values import Finding, Meeting, TurnAudit
 from toolflow.recording.audit.view import TurnView
 
@@ -143,7 +143,7 @@ def audit_turn(view: TurnView) -> TurnAudit:
         count,
         ran,
         sum(span is not None for span in spans),
-        tuple(None if span is None else span[1] - span[0] for span in spans),
+        seconds_of(recorded, spans),
         time_of(recorded, plan, spans),
         tuple(findings_of(view, met)),
     )

@@ -66,15 +66,23 @@ def _of_writes(view: TurnView, pair: Meeting) -> Seen | None:
     """Two writes of one key that both said success: one was lost, perhaps, or none."""
     calls = (pair.first, pair.second)
     one, other = calls if view.ended_before(*calls) else calls[::-1]
-    for change in view.changes(one):
-        if shows_old(view.text(other), change) and not view.is_brought_back(change, pair.key):
-            shown = evidence(view.text(other), change.old or "")
-            return Seen("lost_update", "harm", pair.key, calls, shown, view.line(other))
+    if _saw(view, other, one) or _saw(view, one, other):
+        return None
+    for text in (view.text(other), view.before(other)):
+        for change in view.changes(one):
+            if shows_old(text, change) and not view.is_brought_back(change, pair.key):
+                shown = evidence(text, change.old or "")
+                return Seen("lost_update", "harm", pair.key, calls, shown, view.line(other))
     same = view.plan.calls[one].args == view.plan.calls[other].args
-    seen = any(shows_new(view.text(other), change) for change in view.changes(one))
-    if pair.at_once is False or same or seen:
+    if pair.at_once is False or same:
         return None
     return Seen("lost_update", "risk", pair.key, calls, None, view.line(other))
+
+
+def _saw(view: TurnView, call: int, other: int) -> bool:
+    """Whether a write shows that it came upon what another one had written."""
+    texts = view.text(call), view.before(call)
+    return any(shows_new(text, change) for text in texts for change in view.changes(other))
 
 
 def _of_refused(view: TurnView, pair: Meeting) -> Seen | None:

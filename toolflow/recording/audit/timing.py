@@ -15,6 +15,9 @@ One more thing is no time of a call: from the first call of a message to its las
 still writing. Where no result came before the last call, all calls count from the last one on;
 else each counts from its own line, and what would have taken less than a call's line came later
 is not counted as won.
+
+Some logs have measured some bodies. What a call took is then that (`seconds_of`); the two readings
+do not use it, since nobody knows what the rest of the time was.
 """
 
 from __future__ import annotations
@@ -61,6 +64,23 @@ def spans_of(recorded: RecordedTurn) -> tuple[Span | None, ...]:
     )
 
 
+def seconds_of(recorded: RecordedTurn, spans: Sequence[Span | None]) -> tuple[float | None, ...]:
+    """How long each call took: as its log has measured it, else as long as it was open.
+
+    Args:
+        recorded: The turn.
+        spans: What `spans_of` gives for it.
+
+    Returns:
+        One entry a call; ``None`` where it did not run, or that is not known.
+    """
+    results = enumerate(recorded.results)
+    known = {at: each.seconds for at, each in results if each and each.seconds is not None}
+    return tuple(
+        None if span is None else known.get(at, span[1] - span[0]) for at, span in enumerate(spans)
+    )
+
+
 def time_of(recorded: RecordedTurn, plan: Plan, spans: Sequence[Span | None]) -> TurnTime | None:
     """The time of a turn.
 
@@ -87,8 +107,8 @@ def time_of(recorded: RecordedTurn, plan: Plan, spans: Sequence[Span | None]) ->
             begins, zero
         )  # a call that started late was not yet to be waited for
         seconds = {at: span[1] - span[0] for at, span in open_.items()}
-        measured = _reading(plan, seconds, begins, end)
-        return TurnTime(clock, wall, wall, measured, measured)
+        exact = _reading(plan, seconds, begins, end)
+        return TurnTime(clock, wall, wall, exact, exact)
     whole = _reading(plan, {at: open_[at][1] - begins[at] for at in open_}, begins, end)
     own = _reading(plan, _own(open_, begins), begins, end) if len(open_) > 1 else whole
     return TurnTime(clock, wall, end - zero, whole, own)
