@@ -135,22 +135,30 @@ def _calls(turns: Iterable[RecordedTurn]) -> Iterator[Call]:
 def _listed(source: str, server: str | None) -> tuple[ToolSpec, ...]:
     """The tools that a file declares; none where it is something else."""
     path = Path(source)
-    if not path.is_file() or path.stat().st_size > _MOST:
-        return ()
-    if path.suffix == ".jsonl":
-        with path.open("rb") as file:  # a log may be large: its first line tells what it is
-            first = file.readline(1_000_000).decode("utf-8", "replace")
-        if read_tool_list(tool_lines(f"{first}\n{first}")) is None:
+    try:
+        if not path.is_file() or path.stat().st_size > _MOST:
             return ()
-        value: Any = tool_lines(path.read_text("utf-8", "replace"))
-    else:
-        try:
-            value = yamlio.load_file(path).value
-        except DocumentError:
-            value = tool_lines(path.read_text("utf-8", "replace"))
-    return (
-        () if isinstance(value, dict) and "stages" in value else _of_server(source, value, server)
-    )
+        value = _lines(path) if path.suffix == ".jsonl" else _document(path)
+    except OSError:
+        return ()  # whoever reads it next tells why it cannot be read
+    is_flow = isinstance(value, dict) and "stages" in value
+    return () if is_flow else _of_server(source, value, server)
+
+
+def _lines(path: Path) -> Any:
+    """The objects of a file with one a line; a log may be large, and its first line tells it."""
+    with path.open("rb") as file:
+        first = file.readline(1_000_000).decode("utf-8", "replace")
+    if read_tool_list(tool_lines(f"{first}\n{first}")) is None:
+        return None
+    return tool_lines(path.read_text("utf-8", "replace"))
+
+
+def _document(path: Path) -> Any:
+    try:
+        return yamlio.load_file(path).value
+    except DocumentError:
+        return tool_lines(path.read_text("utf-8", "replace"))
 
 
 def _of_server(source: str, value: Any, server: str | None) -> tuple[ToolSpec, ...]:
