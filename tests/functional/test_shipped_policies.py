@@ -512,3 +512,8 @@ def test_the_workspace_policy_says_what_the_tools_declare(tool, args, tmp_path):
     assert (one.reads or ()) == (other.reads or ())
     if tool != "run_command":  # the policy keeps the folder from other runs, too
         assert one.writes == other.writes
+
+
+def test_a_policy_may_be_nothing_but_its_bases(tmp_path, capsys):
+    (tmp_path / "policy.yaml").write_text("version: 1\nextends: shipped:git\n", "utf-8")
+    assert main(["check", str(tmp_path / "policy.yaml")]) == 0, capsys.readouterr()
