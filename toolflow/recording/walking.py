@@ -17,8 +17,9 @@ from toolflow.recording.drive import Drive
 from toolflow.recording.facts import facts_of
 from toolflow.recording.projection import as_plan
 from toolflow.recording.waiting import Waiting
-from toolflow.scheduler.decisions import DONE
+from toolflow.scheduler.decisions import AFTER, DONE, HOOKING
 
+_SETTLED = frozenset({AFTER, HOOKING, DONE})
 _WORDS = {
     "begin": "the run begins",
     "prepared": "{name}: its before-hook is done",
@@ -113,6 +114,12 @@ class Walk:
     def next(self) -> Fact | None:
         """The next fact."""
         return None if self.over else self._facts[self._step]
+
+    @property
+    def settled(self) -> frozenset[int]:
+        """Indexes of the calls whose outcome is known by now."""
+        phases = enumerate(self._drive.scheduler.phase)
+        return frozenset(index for index, phase in phases if phase in _SETTLED)
 
     def step(self) -> None:
         """Tell the scheduler the next fact; at the end nothing happens.
