@@ -111,6 +111,11 @@ class Walk:
         return self._step >= len(self._facts)
 
     @property
+    def end(self) -> str:
+        """``finish`` or ``pause`` once the scheduler has decided it, else the empty text."""
+        return self._drive.end
+
+    @property
     def next(self) -> Fact | None:
         """The next fact."""
         return None if self.over else self._facts[self._step]
