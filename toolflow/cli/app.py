@@ -15,6 +15,7 @@ from toolflow.cli import (
     diffing,
     explaining,
     exporting,
+    forking,
     importing,
     initialising,
     locking,
@@ -50,6 +51,7 @@ app = typer.Typer(
 app.command("plan")(planning.plan)
 app.command("run")(running.run)
 app.command("replay")(replaying.replay)
+app.command("fork")(forking.fork)
 app.command("diff")(diffing.diff)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)
