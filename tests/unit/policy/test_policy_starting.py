@@ -195,6 +195,14 @@ def test_cases_are_made_of_the_calls_that_were_seen():
     assert seen.tools[0].parameters["required"] == ["user_id"]
 
 
+def test_logins_and_tokens_in_addresses_get_into_no_case():
+    calls = [Call(0, "a", "get_page", {"url": "https://me:secret@example.com/a?token=secret"})]
+    seen = seen_tools(calls)
+    text, _ = made(*seen.tools, examples=seen.examples)
+    assert "secret" not in text
+    assert "reads: [host:example.com:443]" in text.replace('"', "")
+
+
 def test_no_tools_give_a_policy_without_rules():
     assert made()[1].settings.book.rules == ()
 
