@@ -22,6 +22,7 @@ from toolflow.cli import (
     rendering,
     replaying,
     running,
+    telling_why,
     trying,
 )
 from toolflow.cli.console import complain
@@ -59,6 +60,7 @@ app.command("check")(checking.check)
 app.command("locks")(locking.locks)
 app.command("test")(trying.try_)
 app.command("explain")(explaining.explain_)
+app.command("why")(telling_why.why)
 
 
 @app.callback(invoke_without_command=True)

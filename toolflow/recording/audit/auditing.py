@@ -72,11 +72,14 @@ class _Auditor:
         """Take the next turn."""
         plan = self._plan(recorded)
         view = TurnView(recorded, plan, broken=bool(self._about().get("broken_lines")))
-        suspects = self._suspects.setdefault(recorded.turn.source, Suspects())
+        source = recorded.turn.source
+        suspects = self._suspects.pop(source, None) or Suspects()
         for before, now in suspects.look(view):
             self._mend(before, now)
         audit = audit_turn(view)
         suspects.add(view, audit.findings)
+        if any(suspects.live()):
+            self._suspects[source] = suspects
         self._held.append(audit)
 
     def ready(self) -> Iterator[TurnAudit]:
@@ -93,7 +96,8 @@ class _Auditor:
     def _is_over(self, audit: TurnAudit) -> bool:
         if not audit.findings:
             return True
-        live = self._suspects[audit.source].live()
+        suspects = self._suspects.get(audit.source)
+        live = () if suspects is None else suspects.live()
         return not any(finding is own for finding in live for own in audit.findings)
 
     def _mend(self, before: Finding, now: Finding) -> None:

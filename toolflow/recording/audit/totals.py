@@ -86,7 +86,8 @@ class Totals:
         to_lose: By how many seconds those would have been longer.
         waited: Seconds that calls wait for calls that they meet, under the policy.
         found: How many findings there are of each kind and level.
-        by_source: How many turns each source has: ``main`` and the sub-agents.
+        by_source: How many turns each source has: ``main`` and the sub-agents; of many sources
+            the first five hundred, and all others together.
     """
 
     turns: int = 0

@@ -10,6 +10,7 @@ from toolflow.recording.journal.disk import Disk, FileDisk
 from toolflow.recording.journal.journal import Durability, Journal, open_journal
 from toolflow.recording.journal.lock import is_written
 from toolflow.recording.journal.reading import JournalContent, read_journal
+from toolflow.recording.journal.results import result_of
 from toolflow.recording.journal.turns import JournalTurn
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "is_written",
     "open_journal",
     "read_journal",
+    "result_of",
 ]
