@@ -14,10 +14,12 @@ from toolflow.cli import (
     explaining,
     exporting,
     importing,
+    listing,
     locking,
     planning,
     rendering,
     replaying,
+    resuming,
     running,
     trying,
 )
@@ -45,6 +47,8 @@ app = typer.Typer(
 )
 app.command("plan")(planning.plan)
 app.command("run")(running.run)
+app.command("resume")(resuming.resume)
+app.command("runs")(listing.runs)
 app.command("replay")(replaying.replay)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)
