@@ -18,10 +18,12 @@ from toolflow.cli import (
     forking,
     importing,
     initialising,
+    listing,
     locking,
     planning,
     rendering,
     replaying,
+    resuming,
     running,
     telling_why,
     trying,
@@ -50,6 +52,8 @@ app = typer.Typer(
 )
 app.command("plan")(planning.plan)
 app.command("run")(running.run)
+app.command("resume")(resuming.resume)
+app.command("runs")(listing.runs)
 app.command("replay")(replaying.replay)
 app.command("fork")(forking.fork)
 app.command("diff")(diffing.diff)
