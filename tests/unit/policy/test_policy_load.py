@@ -332,9 +332,9 @@ def test_what_is_no_duration_is_refused(value: object) -> None:
         duration(value)
 
 
-@pytest.mark.parametrize("name", ["claude-code.yaml", "workspace.yaml"])
+@pytest.mark.parametrize("name", ["claude-code", "workspace"])
 def test_the_policies_of_the_examples_hold_their_own_cases(name: str) -> None:
-    policy = load_policy(FLOWS / name)
+    policy = load_policy(f"shipped:{name}")
     assert policy.cases
     for case in policy.cases:
         calls = [(call.tool, call.args) for call in case.turn]
