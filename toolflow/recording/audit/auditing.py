@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolflow.compiler import Plan, compile_plan
+from toolflow.errors import UsageError
 from toolflow.model.recording import RecordedTurn
 from toolflow.policy import Policy
 from toolflow.recording.audit.harm import ORDER, findings_of
@@ -50,7 +51,8 @@ def audit_turns(
         What was found about each turn, in the same order.
 
     Raises:
-        UsageError: If the pool is not an integer of at least 1, or there is no current folder.
+        UsageError: If the pool is not an integer of at least 1, there is no current folder, or a
+            turn has not as many outcomes as calls.
         PlanError: If a turn cannot be compiled.
     """
     auditor = _Auditor(policy, pool, cwd, about or dict)
@@ -70,6 +72,10 @@ class _Auditor:
 
     def take(self, recorded: RecordedTurn) -> None:
         """Take the next turn."""
+        calls, outcomes = len(recorded.turn.calls), len(recorded.outcomes)
+        if calls != outcomes:
+            said = f"{recorded.turn.id!r} has {calls} calls and {outcomes} outcomes"
+            raise UsageError(f"{said}. Give one outcome a call, None where there is none.")
         plan = self._plan(recorded)
         view = TurnView(recorded, plan, broken=bool(self._about().get("broken_lines")))
         source = recorded.turn.source

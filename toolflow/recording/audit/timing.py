@@ -57,7 +57,8 @@ def spans_of(recorded: RecordedTurn) -> tuple[Span | None, ...]:
     Returns:
         One entry a call; ``None`` where it did not run, or one of its times is not known.
     """
-    times = recorded.times or (Times(),) * len(recorded.outcomes)
+    known = len(recorded.times) == len(recorded.outcomes)
+    times = recorded.times if known else (Times(),) * len(recorded.outcomes)
     return tuple(
         _span(each) if has_run(outcome) else None
         for each, outcome in zip(times, recorded.outcomes, strict=True)
