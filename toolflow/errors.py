@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,7 @@ class Problem:
         line: The line, counted from 1, or ``None`` where it is not known.
         column: The column, counted from 1, or ``None`` where it is not known.
         code: A short stable word for the kind of problem, for machines.
+        severity: ``warning`` for what is odd about a document that can be used all the same.
     """
 
     message: str
@@ -48,6 +49,7 @@ class Problem:
     line: int | None = None
     column: int | None = None
     code: str = "invalid"
+    severity: Literal["error", "warning"] = "error"
 
     def __str__(self) -> str:
         where = [self.source, *(str(n) for n in (self.line, self.column) if n is not None)]

@@ -186,6 +186,7 @@ LISTS = [
     ],
     "mcp/github-mcp-server.tools-list.json",
     "bfcl/func-doc-gorilla_file_system.jsonl",
+    "bfcl/BFCL_v4_parallel.jsonl",
 ]
 LOGS = [
     "claude-code/mclaude-3cfce0ff.jsonl",

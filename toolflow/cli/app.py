@@ -15,12 +15,15 @@ from toolflow.cli import (
     diffing,
     explaining,
     exporting,
+    forking,
     importing,
     initialising,
+    listing,
     locking,
     planning,
     rendering,
     replaying,
+    resuming,
     running,
     telling_why,
     trying,
@@ -49,7 +52,10 @@ app = typer.Typer(
 )
 app.command("plan")(planning.plan)
 app.command("run")(running.run)
+app.command("resume")(resuming.resume)
+app.command("runs")(listing.runs)
 app.command("replay")(replaying.replay)
+app.command("fork")(forking.fork)
 app.command("diff")(diffing.diff)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)

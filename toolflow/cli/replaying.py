@@ -79,6 +79,10 @@ def replay(
     other = policy is not None or pool is not None or bool(limits)
     walks = step or until_call is not None
     _refuse(other=other or sweep is not None, live=live, walks=walks, tools=bool(flow) or writes)
+    if kinds and (live or walks or sweep is not None):
+        raise UsageError("--ignore belongs to a replay that compares. Leave it out.")
+    if picture is not None and (strict or kinds or not other or sweep is not None):
+        raise UsageError("--picture draws an answer. Ask with --policy, --pool or --resources.")
     if live:
         return relive(loaded, flow, output, writes=writes)
     if walks:
@@ -87,8 +91,6 @@ def replay(
         return answer_sweep(loaded, asked, sweep)
     if other and not (strict or kinds):
         return answer(loaded, asked, picture=picture, shows=shows)
-    if picture is not None:
-        raise UsageError("--picture draws an answer. Ask with --policy, --pool or --resources.")
     return _replay(loaded, asked, kinds)
 
 

@@ -21,6 +21,7 @@ def flow_of_turns(
     like: Flow | None = None,
     tools: Sequence[str] = (),
     policy: Policy | None = None,
+    folder: Path = Path(),
 ) -> Flow:
     """A flow that runs turns, or plans, one after the other.
 
@@ -30,6 +31,7 @@ def flow_of_turns(
         like: A flow whose tools, folder, locks and policy it has.
         tools: Python tools instead, each as ``module:name``.
         policy: The policy, instead of that of the flow.
+        folder: Where Python tools are looked for first.
 
     Returns:
         The flow.
@@ -39,7 +41,7 @@ def flow_of_turns(
         like = Flow(
             name=name,
             description="",
-            folder=Path(),
+            folder=folder,
             policy=policy or load_policy(None),
             tools=Tools(python=list(tools)),
             stages=(),
