@@ -23,9 +23,11 @@ from toolflow.locks.protocol import LockStore
 from toolflow.model.batch import CallPlan, Limits, Verdict
 from toolflow.model.outcome import Outcome
 from toolflow.model.turn import Call, Turn
-from toolflow.recording.checkpoint import Checkpoint
-from toolflow.recording.conclude import conclude, execute, only_outcome, plain_turn, stage_turn
+from toolflow.recording.checkpoint import Checkpoint, Given, turn_of
+from toolflow.recording.conclude import only_outcome, stage_turn
+from toolflow.recording.conduct import conduct, journal_for
 from toolflow.recording.result import RunResult
+from toolflow.recording.unmasking import runnable, with_turn
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.context import current_context
 from toolflow.runtime.control import Control
@@ -39,6 +41,7 @@ from toolflow.runtime.transcript import Transcript
 
 if TYPE_CHECKING:
     from toolflow.policy import Policy
+    from toolflow.recording.journal import Journal
 
 
 class Engine:
@@ -90,8 +93,6 @@ class Engine:
         limits = limits if pool is None else Limits(pool, limits.resources)
         self.limits = limits if parallel else replace(limits, pool=1)
 
-    # ---- plan ----
-
     def plan(self, turn: Turn | Any) -> Plan:
         """Compile a turn, before anything runs.
 
@@ -111,8 +112,6 @@ class Engine:
         same = batch.limits is self.limits
         return compile_plan(batch if same else replace(batch, limits=self.limits))
 
-    # ---- run ----
-
     async def run(
         self,
         plan: Plan | Turn | Any,
@@ -126,6 +125,7 @@ class Engine:
         can_pause: bool = True,
         stop_at: Iterable[str] = (),
         step: bool = False,
+        journal: Journal | str | Path | None = None,
     ) -> RunResult:
         """Run a plan, on asyncio or trio.
 
@@ -144,25 +144,23 @@ class Engine:
                 the run. If not, the question is declined and the stop point is passed.
             stop_at: Names of calls before which the run pauses.
             step: Pause before every call.
+            journal: Where the run is written as it goes: an open journal, or a file's path.
 
         Returns:
             Outcomes, messages in the provider's form, events; for a paused run its questions and
             the checkpoint to resume from.
 
         Raises:
-            UsageError: If ``stop_at`` names no call of the plan.
+            UsageError: If ``stop_at`` names no call of the plan, or the plan came from a file and
+                holds masked arguments.
+            JournalError: If the journal cannot be written; its ``result`` tells what became of it.
             InternalError: If toolflow itself failed.
         """
         plan = plan if isinstance(plan, Plan) else self.plan(plan)
         around = {"on_event": on_event, "control": control, "can_pause": can_pause}
-        options = self._options(
-            hooks,
-            approver,
-            around,
-            stops=stops_of(plan, stop_at, step=step),
-            total=timeout,
-        )
-        return await self._run(plan, options, transcript)
+        stops = stops_of(plan, stop_at, step=step)
+        options = self._options(hooks, approver, around, stops=stops, total=timeout)
+        return await self._run(plan, options, transcript, journal)
 
     async def resume(
         self,
@@ -179,6 +177,8 @@ class Engine:
         can_pause: bool = True,
         stop_at: Iterable[str] = (),
         step: bool = False,
+        turn: Turn | Any = None,
+        journal: Journal | str | Path | None = None,
     ) -> RunResult:
         """Go on with a paused run, in this process or another one (spec 8.5).
 
@@ -198,15 +198,20 @@ class Engine:
             can_pause: As for `run`.
             stop_at: As for `run`.
             step: Pause before the next call again.
+            turn: The turn that was paused, where arguments of its calls are masked in the file.
+            journal: As for `run`; it may be the one of the run that paused or died.
 
         Returns:
             As for `run`, with the outcomes of the whole turn.
 
         Raises:
             CheckpointError: If an answer is for a call that does not wait for one; nothing runs.
-            UsageError: As for `run`.
+            UsageError, JournalError: As for `run`.
         """
-        plan = checkpoint.plan
+        if turn is not None and checkpoint.plan.masked:
+            fresh = self.plan(turn)
+            checkpoint = replace(checkpoint, plan=with_turn(checkpoint.plan, fresh))
+        plan = runnable(checkpoint.plan, checkpoint.outcomes, self.policy.redactor)
         if pool is not None:
             plan = replace(plan, limits=Limits(pool, plan.limits.resources))
         given = checkpoint.answered(answers or {})
@@ -219,7 +224,8 @@ class Engine:
             **given.options(),
             total=timeout if timeout is not None else checkpoint.timeout,
         )
-        return await self._run(plan, options, transcript, since=checkpoint)
+        since = (checkpoint, given)
+        return await self._run(plan, options, transcript, journal, since)
 
     async def call(
         self, tool: str, args: Mapping[str, Any] | None = None, **options: Any
@@ -254,14 +260,8 @@ class Engine:
         """Do what `call` does, in an event loop of its own."""
         return anyio.run(partial(self.call, tool, args, **options))
 
-    # ---- inside ----
-
     def _options(
-        self,
-        hooks: Hooks | Sequence[Hooks],
-        approver: Approver | None,
-        around: dict[str, Any],
-        **more: Any,
+        self, hooks: Hooks | Sequence[Hooks], approver: Approver | None, around: Any, **more: Any
     ) -> RunOptions:
         chain = HookChain((*self.hooks, *several(hooks)))
         return options_around(chain, approver, self.approver, **around, grace=self.grace, **more)
@@ -271,25 +271,22 @@ class Engine:
         plan: Plan,
         options: RunOptions,
         transcript: Transcript | None,
-        *,
-        since: Checkpoint | None = None,
+        journal: Journal | str | Path | None,
+        since: tuple[Checkpoint, Given] | None = None,
     ) -> RunResult:
+        plan = runnable(plan, options.outcomes, self.policy.redactor)
         tools, pinned = nested_tools(self.tools, current_context())
-        turn = plan.turn if plan.turn is not None else plain_turn(plan)
-        messages = stage_turn(transcript, turn) if transcript is not None else ()
-        reclassify = partial(self._reclassify, turn, tools)
-        options = replace(options, messages=messages, reclassify=reclassify, pinned=pinned)
-        executor = Executor(plan, tools, self.locks, options)
-        try:
-            report = await execute(executor, transcript)
-            with anyio.CancelScope(shield=True):  # what ran is kept, even if we are cancelled
-                result = await conclude(executor, plan, turn, report, transcript, since=since)
-        finally:
-            executor.tell_end()
-            executor.release_leases()
-        if executor.pending_error is not None:
-            raise executor.pending_error
-        return result
+        turn = turn_of(plan)
+        with journal_for(journal, self.policy, since) as writer:
+            options = replace(
+                options,
+                messages=stage_turn(transcript, turn) if transcript is not None else (),
+                reclassify=partial(self._reclassify, turn, tools),
+                pinned=pinned,
+                journal=writer,
+            )
+            executor = Executor(plan, tools, self.locks, options)
+            return await conduct(executor, plan, turn, transcript, since=since and since[0])
 
     def _reclassify(
         self, turn: Turn, tools: Toolbox, call: CallPlan, args: Mapping[str, Any]

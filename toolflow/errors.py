@@ -11,6 +11,7 @@
     ├── UsageError               a call of the API or the command line with a wrong value
     ├── RunError                 a run that cannot go on
     │   ├── CheckpointError
+    │   ├── JournalError         the journal cannot be written or read
     │   ├── LockCycleError
     │   ├── LockLostError
     │   ├── LockStoreError
@@ -27,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Problem:
         line: The line, counted from 1, or ``None`` where it is not known.
         column: The column, counted from 1, or ``None`` where it is not known.
         code: A short stable word for the kind of problem, for machines.
+        severity: ``warning`` for what is odd about a document that can be used all the same.
     """
 
     message: str
@@ -46,6 +49,7 @@ class Problem:
     line: int | None = None
     column: int | None = None
     code: str = "invalid"
+    severity: Literal["error", "warning"] = "error"
 
     def __str__(self) -> str:
         where = [self.source, *(str(n) for n in (self.line, self.column) if n is not None)]
@@ -111,6 +115,21 @@ class RunError(ToolflowError):
 
 class CheckpointError(RunError):
     """A checkpoint that does not fit, or an answer for a call that does not wait for one."""
+
+
+class JournalError(RunError):
+    """A journal cannot be written or read.
+
+    A run stops for it before its next body starts, and bodies that run finish.
+
+    Attributes:
+        result: What became of the run that could not write its journal (a `RunResult`; where the
+            run could pause, with the checkpoint to go on from), or ``None``.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.result: Any = None
 
 
 class LockCycleError(RunError):

@@ -8,16 +8,20 @@ way. Threads are real, so a test of functions in threads should use events, not 
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import selectors
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import anyio
 
 from toolflow.model.batch import CallPlan
 from toolflow.model.event import Event
+from toolflow.recording.journal.disk import Disk, FileDisk
 from toolflow.runtime.toolbox import Toolbox
 
 T = TypeVar("T")
@@ -144,6 +148,88 @@ class EventRecorder:
     def kinds(self, *wanted: str) -> list[tuple[str, str | None]]:
         """Kind and call of all events, or of those of certain kinds, in order."""
         return [(e.kind, e.call) for e in self.events if not wanted or e.kind in wanted]
+
+
+class ProcessDied(BaseException):
+    """Stands for the end of a process in the middle of something: nothing should catch it."""
+
+
+@dataclass
+class DiskFaults:
+    """What goes wrong with the disk of a journal. Give ``faults.open`` as ``make_disk``.
+
+    Attributes:
+        room: How many more bytes fit; ``None``: as many as are wanted.
+        read_only: Whether nothing can be written.
+        dies_at: The number of the write, counted from 1, at which the process dies.
+        dies: Whether it does so ``before`` anything of it is written, in its middle (``during``),
+            or ``after`` all of it.
+        dying: What happens then: by default nothing but that `ProcessDied` is raised; a test with
+            a process of its own really ends it.
+        dead: Whether it has died; then nothing is written any more.
+        log: ``write`` and ``sync`` with the bytes written, in order.
+    """
+
+    room: int | None = None
+    read_only: bool = False
+    dies_at: int | None = None
+    dies: Literal["before", "during", "after"] = "during"
+    dying: Callable[[], object] = bool
+    dead: bool = False
+    log: list[tuple[Literal["write", "sync"], bytes]] = field(default_factory=list)
+
+    def open(self, path: Path) -> Disk:
+        """Open a file that has these faults."""
+        return _FaultyDisk(path, self)
+
+    @property
+    def writes(self) -> int:
+        """How many writes there were."""
+        return sum(what == "write" for what, _ in self.log)
+
+    def on_disk(self) -> bytes:
+        """What was written before the last sync."""
+        last = max((place for place, (what, _) in enumerate(self.log) if what == "sync"), default=0)
+        return b"".join(data for what, data in self.log[:last] if what == "write")
+
+
+class _FaultyDisk(FileDisk):
+    def __init__(self, path: Path, faults: DiskFaults) -> None:
+        super().__init__(path)
+        self._faults = faults
+
+    def write(self, data: bytes) -> int:
+        faults = self._faults
+        self._alive()
+        if faults.read_only:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        if faults.room is not None:
+            data = data[: faults.room]
+            faults.room -= len(data)
+        if not data:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        faults.log.append(("write", data))
+        if faults.writes != faults.dies_at:
+            return super().write(data)
+        parts = {"before": 0, "during": len(data) // 2, "after": len(data)}
+        if size := parts[faults.dies]:
+            super().write(data[:size])
+        faults.dead = True
+        faults.dying()
+        raise ProcessDied
+
+    def sync(self) -> None:
+        self._alive()
+        super().sync()
+        self._faults.log.append(("sync", b""))
+
+    def cut(self, size: int) -> None:
+        self._alive()
+        super().cut(size)
+
+    def _alive(self) -> None:
+        if self._faults.dead:
+            raise ProcessDied
 
 
 def names(calls: tuple[CallPlan, ...]) -> list[str]:

@@ -23,7 +23,7 @@ version: 1
 rules:
   - {tool: read, safe: true, reads: ["file:{{ args.path }}"]}
 """
-ALL = ["plan", "run", "replay", "render", "import", "check", "test", "explain"]
+ALL = ["plan", "run", "replay", "render", "import", "check", "test", "explain", "init"]
 
 
 @pytest.fixture(autouse=True)

@@ -10,17 +10,22 @@ from typing import Any
 import typer
 
 from toolflow.cli import (
+    auditing,
     checking,
     diffing,
     explaining,
     exporting,
     forking,
     importing,
+    initialising,
+    listing,
     locking,
     planning,
     rendering,
     replaying,
+    resuming,
     running,
+    telling_why,
     trying,
 )
 from toolflow.cli.console import complain
@@ -47,16 +52,21 @@ app = typer.Typer(
 )
 app.command("plan")(planning.plan)
 app.command("run")(running.run)
+app.command("resume")(resuming.resume)
+app.command("runs")(listing.runs)
 app.command("replay")(replaying.replay)
 app.command("fork")(forking.fork)
 app.command("diff")(diffing.diff)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)
+app.command("audit")(auditing.audit_)
 app.command("export")(exporting.export)
+app.command("init")(initialising.init)
 app.command("check")(checking.check)
 app.command("locks")(locking.locks)
 app.command("test")(trying.try_)
 app.command("explain")(explaining.explain_)
+app.command("why")(telling_why.why)
 
 
 @app.callback(invoke_without_command=True)

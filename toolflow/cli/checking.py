@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
 from toolflow.cli.console import Output, complain, say, say_data, tell
 from toolflow.cli.inputs import Input, look_at, turns_of
+from toolflow.cli.lints import flow_problems, policy_problems
 from toolflow.cli.progress import bytes_read
+from toolflow.cli.reports import Finding, github, sarif
 from toolflow.compiler import load_plan
-from toolflow.errors import DocumentError, PolicyError, Problem, TurnError, UsageError
+from toolflow.errors import DocumentError, Problem, TurnError, UsageError
 from toolflow.flow import load_flow
 from toolflow.formats import FORMATS
 from toolflow.formats.doctor import Report
@@ -21,7 +25,6 @@ from toolflow.formats.session import open_session
 from toolflow.formats.session.doctor import examine_session
 from toolflow.formats.talks import Shape
 from toolflow.policy import load_policy
-from toolflow.policy.extras import missing_extras
 from toolflow.recording import load_recording
 from toolflow.recording.atomic import write_text
 
@@ -32,6 +35,7 @@ _SHAPES: dict[str, Shape] = {
     ".yaml": "yaml",
     ".yml": "yaml",
 }
+Form = Literal["text", "json", "yaml", "sarif", "github"]
 _USAGE = frozenset({"unknown_format", "unknown_policy"})  # wrong words, not wrong files
 _MESSAGES = frozenset({"messages", "gemini-cli"})
 """Log formats of which a file can be a list of messages that a provider would take."""
@@ -62,9 +66,18 @@ def check(
     whole: bool = typer.Option(
         False, "--all", help="The last turn needs results too, although nothing follows it."
     ),
-    output: Output = typer.Option("text", "--output", "-o", help="text, json or yaml."),
+    tools: list[str] = typer.Option(
+        [], "--tools", metavar="FILE", help="Tools that a policy's rules are held against."
+    ),
+    strict: bool = typer.Option(False, "--strict", help="End with 1 for warnings too."),
+    output: Form = typer.Option(
+        "text", "--output", "-o", help="text, json, yaml, sarif or github."
+    ),
 ) -> int:
     """Check a file and tell every problem with its place. Ends with 1 if there are any.
+
+    Of policies, and of those of flows: also warnings, such as rules that can never match. With
+    --tools, a list of tools or a flow, also names of tools and arguments that are not there.
 
     Of lists of messages and logs: calls without a result, results that stand wrong or belong to no
     call, doubled ids, arguments that cannot be read.
@@ -74,33 +87,41 @@ def check(
     if repair and to is None and output != "text":
         raise UsageError(f"--output {output} needs --to: the copy goes to standard output.")
     try:
-        checked = _check(file, form, whole=whole)
+        checked = _check(file, form, tools, whole=whole)
     except DocumentError as error:
         if repair or any(problem.code in _USAGE for problem in error.problems):
             raise
         checked = _Checked("file", error.problems)
     named = "<stdin>" if file == "-" else file
     if repair:
+        if output == "sarif" or output == "github":  # noqa: PLR1714 - narrows the type
+            raise UsageError(f"--output {output} tells findings. Use it without --repair.")
         return _repair(named, checked, to, output, whole=whole)
-    if output != "text":
+    if output == "sarif":
+        say_data(sarif(list(_findings(named, checked)), version("toolflow")), "json")
+    elif output == "github":
+        for line in github(_findings(named, checked)):
+            say(line)
+    elif output != "text":
         say_data(_data(named, checked), output)
     else:
         _say(named, checked)
-    return 1 if checked.problems or checked.found else 0
+    bad = any(strict or problem.severity == "error" for problem in checked.problems)
+    return 1 if bad or checked.found else 0
 
 
-def _check(file: str, form: str | None, *, whole: bool) -> _Checked:
+def _check(file: str, form: str | None, tools: list[str], *, whole: bool) -> _Checked:
     given = look_at(file, forced=form)
     if given.kind == "log":
         return _check_log(given, form, whole=whole)
     if given.kind == "turns":
         return _check_messages(given, given.text, form, whole=whole)
     if given.kind == "policy":
-        if missing := missing_extras(load_policy(Path(file))):
-            raise PolicyError(missing)
-    elif given.kind == "flow":
-        load_flow(file)
-    elif given.kind == "plan":
+        policy = load_policy(Path(file) if file != "-" else given.text)
+        return _Checked(given.kind, policy_problems(policy, tools))
+    if given.kind == "flow":
+        return _Checked(given.kind, flow_problems(load_flow(file), tools))
+    if given.kind == "plan":
         load_plan(Path(file))
     else:
         load_recording(file, strict=True)
@@ -177,14 +198,20 @@ def _repair(file: str, checked: _Checked, to: str | None, output: Output, *, who
 
 
 def _say(file: str, checked: _Checked) -> None:
-    if checked.problems:
-        complain("\n".join(str(problem) for problem in checked.problems))
+    errors = [each for each in checked.problems if each.severity == "error"]
+    warnings = [each for each in checked.problems if each.severity == "warning"]
+    if errors:
+        complain("\n".join(f"{problem} [{problem.code}]" for problem in errors))
+    for warning in warnings:
+        say(f"{replace(warning, message=f'warning: {warning.message}')} [{warning.code}]")
     for one in checked.found:
         say(_line(file, one))
     if checked.found:
         hint = "" if checked.messages is None else "; --repair writes a copy that is mended"
         tell(f"{_many(len(checked.found), 'finding')} in {_counts(checked)}{hint}")
-    elif not checked.problems:
+    elif warnings and not errors:
+        tell(f"{file}: a {checked.kind} with {_many(len(warnings), 'warning')}")
+    elif not errors:
         counts = f": {_counts(checked)}" if checked.reports else ""
         say(f"{file}: a {checked.kind} without problems{counts}")
 
@@ -216,7 +243,7 @@ def _data(file: str, checked: _Checked) -> dict[str, Any]:
         data["formats"] = sorted({report.format for report in checked.reports})
         data["conversations"] = len(checked.reports)
         data |= _facts(checked)
-    problems = [_problem_data(problem) for problem in checked.problems]
+    problems = [_problem_data(problem, file) for problem in checked.problems]
     return {**data, "problems": problems or [_found_data(one) for one in checked.found]}
 
 
@@ -225,13 +252,25 @@ def _repair_data(mended: Mended) -> dict[str, Any]:
     return {"changes": list(changes), "left": list(left)}
 
 
-def _problem_data(problem: Problem) -> dict[str, object]:
+def _problem_data(problem: Problem, file: str) -> dict[str, object]:
     return {
         "line": problem.line,
         "column": problem.column,
         "code": problem.code,
         "message": problem.message,
+        **({} if problem.source == file else {"file": problem.source}),
+        **({} if problem.severity == "error" else {"severity": problem.severity}),
     }
+
+
+def _findings(file: str, checked: _Checked) -> Iterator[Finding]:
+    for problem in checked.problems:
+        place = (problem.source, problem.line, problem.column)
+        yield Finding(problem.severity, problem.code, problem.message, *place)
+    for found in checked.found:
+        where = f"{found.where}: " if found.where and found.line is None else ""
+        said = f"{where}{found.notice.message}"
+        yield Finding("error", found.notice.code, said, file, found.line)
 
 
 def _found_data(found: Found) -> dict[str, object]:

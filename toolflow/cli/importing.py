@@ -35,7 +35,7 @@ def import_(
         one = _import(sessions[0], form, to)
         _tell_one(one, output)
         return 0
-    found = list(_files(sessions))
+    found = list(files_of(sessions))
     if not found:
         raise UsageError(f"{', '.join(sessions)}: there are no files in it. Name logs.")
     done, skipped = [], []
@@ -68,8 +68,12 @@ def _reason(path: Path, error: TurnError) -> str:
     return str(error).splitlines()[0]
 
 
-def _files(sessions: Sequence[str]) -> Iterator[tuple[Path, str]]:
-    """Each file that is named or lies in a folder, sorted, with the name that people see."""
+def files_of(sessions: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """Each file that is named or lies in a folder, sorted, with the name that people see.
+
+    Args:
+        sessions: Files and folders; files whose names begin with a dot are left out of folders.
+    """
     for session in sessions:
         if not Path(session).is_dir():
             yield Path(session), session

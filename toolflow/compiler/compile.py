@@ -54,6 +54,7 @@ def compile_plan(batch: Batch) -> Plan:
         turn_digest=turn_digest(batch.turn),
         notices=(*batch.turn.notices, *batch.notices),
         turn=batch.turn,
+        redactor=batch.redactor,
     )
 
 

@@ -16,6 +16,7 @@ The document, version 1; what has its default is left out::
     edges:                           # edges between calls and gates of one pool
       - {before: a, after: b, causes: ["key file:/repo/a.txt write after read"]}
     notices: [...]
+    masked: [a]                      # calls whose arguments are not shown, and cannot be run
     digests: {policy: ..., turn: ..., plan: ...}
 
 Rules are counted from 1 there, as people count them; timeouts are seconds. Arguments that YAML
@@ -31,6 +32,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
+from toolflow.compiler.masking import masked_plan
 from toolflow.errors import PlanError, Problem, UsageError
 from toolflow.model.batch import DEFAULT_TERMS, CallPlan, Terms
 from toolflow.model.plan import Edge, PlanData
@@ -55,6 +57,7 @@ def plan_data(plan: PlanData) -> dict[str, Any]:
     Raises:
         PlanError: If the arguments of a call cannot be written as JSON.
     """
+    plan = masked_plan(plan)
     names = [call.name for call in plan.calls]
     limits = {"pool": plan.limits.pool, "resources": dict(sorted(plan.limits.resources.items()))}
     nodes = [{"id": n.id, "calls": [names[index] for index in n.calls]} for n in plan.nodes]
@@ -71,6 +74,7 @@ def plan_data(plan: PlanData) -> dict[str, Any]:
         "order": list(_edges(plan.edges, "order")) or None,
         "edges": list(_edges(plan.edges, "key")) or None,
         "notices": [_notice(notice) for notice in plan.notices] or None,
+        "masked": list(plan.masked) or None,
         "digests": {
             "policy": plan.policy_digest,
             "turn": plan.turn_digest,

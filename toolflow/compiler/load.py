@@ -74,6 +74,7 @@ def load_plan(source: str | Path | Mapping[str, Any] | Document) -> Plan:
         approvals=shape.approvals,
         policy_digest=shape.digests.policy,
         turn_digest=shape.digests.turn,
+        masked=tuple(shape.masked),
         notices=tuple(Notice(n.code, n.message, n.line, n.turn, n.call) for n in shape.notices),
     )
     return _told(plan, shape)

@@ -125,4 +125,5 @@ class PlanShape(Shape):
     order: list[EdgeShape] = []
     edges: list[EdgeShape] = []
     notices: list[NoticeShape] = []
+    masked: list[AnyText] = []
     digests: DigestsShape = DigestsShape()

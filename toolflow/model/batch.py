@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from toolflow.errors import UsageError
+from toolflow.model.mask import Masks
 from toolflow.model.turn import EMPTY, Notice, Turn
 from toolflow.model.value import quick
 
@@ -131,6 +132,7 @@ class Batch:
             anything runs).
         policy_digest: The digest of the policy that decided.
         notices: What was odd: stripped names, renumbered ids, aliases.
+        redactor: What masks the secrets of the policy, or ``None``.
     """
 
     turn: Turn
@@ -139,3 +141,4 @@ class Batch:
     approvals: Literal["inline", "first"] = "inline"
     policy_digest: str = ""
     notices: tuple[Notice, ...] = ()
+    redactor: Masks | None = field(default=None, compare=False, repr=False)

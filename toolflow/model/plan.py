@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from toolflow.model.batch import CallPlan, Limits
+from toolflow.model.mask import Masks
 from toolflow.model.turn import Notice, Turn
 
 NodeKind = Literal["pool", "barrier", "settled"]
@@ -82,6 +83,9 @@ class PlanData:
         fingerprint: Digest of everything above.
         notices: What was odd about the turn.
         turn: The turn itself, for whoever writes its results back; not part of the identity.
+        masked: Names of calls whose arguments were masked when the plan was written: they are not
+            what the model sent, and cannot be run.
+        redactor: What masks the secrets of the policy, or ``None``.
     """
 
     turn_id: str
@@ -98,3 +102,5 @@ class PlanData:
     fingerprint: str = field(default="", compare=False)
     notices: tuple[Notice, ...] = field(default=(), compare=False)
     turn: Turn | None = field(default=None, compare=False, repr=False)
+    masked: tuple[str, ...] = field(default=(), compare=False)
+    redactor: Masks | None = field(default=None, compare=False, repr=False)

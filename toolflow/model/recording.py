@@ -69,6 +69,22 @@ class Committed:
 
 @quick
 @dataclass(frozen=True, slots=True)
+class LoggedResult:
+    """What a log tells of a call's result beside its outcome.
+
+    Attributes:
+        line: The number of its line.
+        seconds: How long the body took, where the log has measured that; else ``None``.
+        before: The text of the file before the call changed it, where the log keeps it.
+    """
+
+    line: int
+    seconds: float | None = None
+    before: str | None = None
+
+
+@quick
+@dataclass(frozen=True, slots=True)
 class RecordedTurn:
     """One turn with what became of it. The tuples run in call order, one entry a call.
 
@@ -84,6 +100,10 @@ class RecordedTurn:
             events and no facts, the facts are those that the events tell.
         committed: What was committed, for a replay to compare with; ``None``: ``messages`` is the
             only record of it.
+        line: The number of its first line in the log that it was read from, or ``None``.
+        results: What that log tells of each call's result beside the outcome; ``None`` where there
+            is no result; empty where it was read from no log. Neither is part of a recording's
+            file.
     """
 
     turn: Turn
@@ -95,6 +115,8 @@ class RecordedTurn:
     started_at: str | None = None
     facts: tuple[Fact, ...] = ()
     committed: Committed | None = field(default=None, compare=False)
+    line: int | None = field(default=None, compare=False)
+    results: tuple[LoggedResult | None, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,20 +9,23 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
-from toolflow.errors import ToolflowError
-from toolflow.model import Call, CallPlan, Catalog, Notice, ToolSpec, Turn, Verdict
+from toolflow.model import Call, CallPlan, Catalog, Notice, ToolSpec, Turn
 from toolflow.model.tool import Args
 from toolflow.model.turn import EMPTY
+from toolflow.policy.callkeys import check_secrets, keys_of
 from toolflow.policy.expressions import Names
 from toolflow.policy.identify import Tool, find_tool, no_such_tool, renamed_arguments
 from toolflow.policy.keyfilters import KeyFilters
-from toolflow.policy.keys import declared_keys, discard, template_keys
+from toolflow.policy.keys import discard
+from toolflow.policy.masks import Mask
 from toolflow.policy.rules import Rule
 from toolflow.policy.safety import condition, in_doubt, verdict_of
 from toolflow.policy.settings import Settings
+from toolflow.policy.settled import Settled, settle
 from toolflow.policy.terms import SharedTerms
 from toolflow.policy.texts import Texts
 
@@ -43,28 +46,6 @@ class Known(NamedTuple):
     trusted: bool
     rules: tuple[Rule, ...]
     plain: bool
-
-
-class Settled(Exception):  # noqa: N818 - no error: the way out of classification for a call
-    """The call is answered without running.
-
-    Args:
-        status: The status of its outcome.
-        reason: The sentence for the model.
-        rule: The rule that said so, or ``None``.
-    """
-
-    def __init__(self, status: str, reason: str, rule: Rule | None = None) -> None:
-        super().__init__(reason)
-        if rule is None:
-            self.verdict = Verdict("settled", reason, status=status)
-        else:
-            self.verdict = rule.verdict_of("settled", reason, status)
-
-
-def settle(status: str, reason: str, rule: Rule | None = None) -> NoReturn:
-    """Leave classification with an answer: see `Settled`."""
-    raise Settled(status, reason, rule)
 
 
 class Classifier:
@@ -91,6 +72,7 @@ class Classifier:
         self.notices: list[Notice] = []
         self._terms = terms
         self._texts = Texts(settings.redactor)
+        self._redacts = bool(settings.redactor)
         self._known: dict[str, Known] = {}
         self._turn, self._cwd = turn, cwd
 
@@ -126,9 +108,10 @@ class Classifier:
                 settle("invalid_id", id_fault)
             if call.problem is not None:
                 settle("invalid_arguments", call.problem)
-            return self._plan(call, name, call_id, known)
+            plan = self._plan(call, name, call_id, known)
         except Settled as settled:
-            return self._settled(call, name, call_id, known, settled)
+            plan = self._settled(call, name, call_id, known, settled)
+        return self._without_secrets(plan) if self._redacts else plan
 
     def again(self, call: CallPlan, args: Args) -> CallPlan:
         """Classify a call whose arguments or whose tool may have changed (spec 6.4).
@@ -143,9 +126,10 @@ class Classifier:
             tool = Tool(call.tool, spec, None, no_such_tool(call.tool, self.catalog, spec))
         fresh, known = Call(call.index, call.id, call.tool, args), self._look_up(tool)
         try:
-            return self._plan(fresh, call.name, call.id, known)
+            plan = self._plan(fresh, call.name, call.id, known)
         except Settled as settled:
-            return self._settled(fresh, call.name, call.id, known, settled)
+            plan = self._settled(fresh, call.name, call.id, known, settled)
+        return self._without_secrets(plan) if self._redacts else plan
 
     def names_of(self, known: Known, args: Args) -> Names:
         """What the names in the templates of rules stand for, for one call."""
@@ -186,7 +170,16 @@ class Classifier:
             verdict = in_doubt(rule, doubt)
         else:
             verdict = verdict_of(rule, spec, parsed, names, trusted=known.trusted)
-        reads, writes = _keys(rule, spec, parsed, names)
+        reads, writes = keys_of(rule, spec, parsed, names)
+        if self._redacts and (reads or writes):
+            check_secrets(
+                self.settings.redactor,
+                (reads, writes),
+                rule=rule,
+                spec=spec,
+                parsed=parsed,
+                names=names,
+            )
         label = self._texts.label(rule, tool, args, names)
         return CallPlan(
             call.index,
@@ -202,6 +195,16 @@ class Classifier:
             label,
             parsed,
         )
+
+    def _without_secrets(self, call: CallPlan) -> CallPlan:
+        """A reason that quotes an argument quotes no secret."""
+        secrets = self.settings.redactor.secrets(call.args)
+        if not secrets:
+            return call
+        reason = Mask(self.settings.redactor, secrets).text(call.verdict.reason)
+        if reason == call.verdict.reason:
+            return call
+        return replace(call, verdict=replace(call.verdict, reason=reason))
 
     def _renamed(self, call: Call, name: str, known: Known) -> Args:
         args = call.args
@@ -240,38 +243,3 @@ def _first_match(rules: tuple[Rule, ...], names: Names) -> tuple[Rule | None, st
         if found is not False:
             return rule, found
     return None, None
-
-
-def _keys(
-    rule: Rule | None, spec: ToolSpec | None, parsed: Args, names: Names
-) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
-    """Keys read and keys written; a key that is both is written."""
-    by_rule = rule is not None and not (rule.reads is None and rule.writes is None)
-    if not by_rule and (spec is None or (spec.reads is None and spec.writes is None)):
-        return None, None
-    try:
-        reads = _one_side("reads", rule, spec, parsed, names)
-        writes = _one_side("writes", rule, spec, parsed, names)
-    except ToolflowError as error:
-        said = f"Could not tell what the call changes: {str(error).rstrip('.')}."
-        raise Settled("failed", said, rule) from error
-    if reads and writes:
-        written = frozenset(writes)
-        reads = tuple(key for key in reads if key not in written)
-    return reads, writes
-
-
-def _one_side(
-    side: Literal["reads", "writes"],
-    rule: Rule | None,
-    spec: ToolSpec | None,
-    parsed: Args,
-    names: Names,
-) -> tuple[str, ...] | None:
-    if rule is not None:
-        templates = rule.reads if side == "reads" else rule.writes
-        if templates is not None:
-            return template_keys(templates, names)
-    if spec is None:
-        return None
-    return declared_keys(spec.reads if side == "reads" else spec.writes, parsed)

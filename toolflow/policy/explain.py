@@ -111,7 +111,7 @@ class _Seen(NamedTuple):
 def _tried(classifier: Classifier, call: Call, plan: CallPlan, known: Known) -> Iterator[TriedRule]:
     args = plan.parsed if plan.parsed is not None else call.args
     whole = classifier.names_of(known, args)
-    masked = {**whole, "args": classifier.settings.redactor.masked(args)}
+    masked = {**whole, "args": classifier.settings.redactor.masked_args(args)}
     names = _Seen(whole, masked)
     for rule in known.rules:
         found = True if rule.when is None else condition(rule.when, names.whole)

@@ -120,7 +120,8 @@ class Policy:
             for call, name, call_id in zip(turn.calls, names, ids, strict=True)
         )
         notices_made = tuple(classifier.notices)
-        return Batch(turn, calls, self.limits, self.approvals, self.digest, notices_made)
+        redactor = self.redactor or None
+        return Batch(turn, calls, self.limits, self.approvals, self.digest, notices_made, redactor)
 
     def reclassify(
         self,

@@ -35,6 +35,7 @@ class Rule:
         tools: Names and patterns of tools, or ``None`` for all.
         servers: Names and patterns of MCP servers, or ``None`` for all and none.
         argument_aliases: Other names of arguments, each with the name that the tool knows.
+        has_aliases: Whether it declares other names of its tool.
         when: The condition under which it holds.
         safe: Whether the call may run beside other safe calls.
         reads: Keys taken shared.
@@ -57,6 +58,7 @@ class Rule:
     tools: tuple[str, ...] | None = None
     servers: tuple[str, ...] | None = None
     argument_aliases: Mapping[str, str] = EMPTY
+    has_aliases: bool = False
     when: Condition | None = None
     safe: Condition | None = None
     reads: tuple[Expression, ...] | None = None
@@ -142,6 +144,11 @@ class RuleBook:
             for rule in ordered
         ]
         self._found: dict[tuple[str, str | None], tuple[Rule, ...]] = {}
+
+    @property
+    def in_order(self) -> tuple[Rule, ...]:
+        """The rules in the order in which they are tried."""
+        return tuple(rule for rule, _ in self._ordered)
 
     def about(self, tool: str, server: str | None) -> tuple[Rule, ...]:
         """The rules whose ``tool`` and ``server`` fit, in the order in which they are tried.

@@ -132,6 +132,7 @@ def _rule(part: RulePart, index: int, line: int | None, base: str | None, rank: 
         tools=_frozen(part.tool),
         servers=_frozen(part.server),
         argument_aliases=part.argument_aliases,
+        has_aliases=bool(part.aliases),
         when=part.when,
         safe=part.safe,
         reads=_frozen(part.reads),

@@ -28,7 +28,7 @@ class Texts:
 
     def plain_label(self, tool: str, args: Args) -> str:
         """The label of a call that no rule shows in another way."""
-        return default_label(tool, self._redactor.masked(args))
+        return default_label(tool, self._redactor.masked_args(args))
 
     def label(self, rule: Rule | None, tool: str, args: Args, names: Names) -> str:
         """The label of a call: the rule's ``show``, else tool and arguments."""
@@ -60,7 +60,7 @@ class Texts:
     def _text(self, text: Expression, names: Names) -> str | None:
         if text.constant:
             return text.text
-        masked = self._redactor.masked(names["args"])
+        masked = self._redactor.masked_args(names["args"])
         try:
             return str(text(names if masked is names["args"] else {**names, "args": masked}))
         except ExpressionError:

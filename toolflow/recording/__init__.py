@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from toolflow.recording.forking import fork_at as fork_at
     from toolflow.recording.forms import outcome_data as outcome_data
     from toolflow.recording.forms import outcome_from as outcome_from
+    from toolflow.recording.journal import Journal as Journal
+    from toolflow.recording.journal import JournalContent as JournalContent
+    from toolflow.recording.journal import JournalTurn as JournalTurn
+    from toolflow.recording.journal import open_journal as open_journal
+    from toolflow.recording.journal import read_journal as read_journal
     from toolflow.recording.recorder import Recorder as Recorder
     from toolflow.recording.replayer import replay as replay
     from toolflow.recording.replaying import ReplayedTurn as ReplayedTurn
@@ -37,6 +42,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "CrashRepair": "crash",
+    "Journal": "journal",
+    "JournalContent": "journal",
+    "JournalTurn": "journal",
     "Recorder": "recorder",
     "RecordingDiff": "differing",
     "ReplayReport": "replaying",
@@ -50,8 +58,10 @@ _HOMES = {
     "fork_at": "forking",
     "load_checkpoint": "checkpoint_file",
     "load_recording": "file",
+    "open_journal": "journal",
     "outcome_data": "forms",
     "outcome_from": "forms",
+    "read_journal": "journal",
     "replay": "replayer",
     "save_checkpoint": "checkpoint_file",
     "save_recording": "file",

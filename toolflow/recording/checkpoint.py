@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from toolflow.compiler import Plan, recompile
 from toolflow.errors import CheckpointError
 from toolflow.model.outcome import Outcome
+from toolflow.model.plan import PlanData
+from toolflow.model.turn import Call, Turn
 from toolflow.runtime.approvals import Answer, Question, call_digest
 from toolflow.runtime.options import RunOptions
 from toolflow.runtime.record import unknown_outcome
@@ -114,6 +116,22 @@ class Checkpoint:
             self.unknown.difference(outcomes),
         )
 
+    def with_given(self, given: Given) -> Checkpoint:
+        """This checkpoint as a run takes it up: answers are in it, questions are those left."""
+        left = tuple(q for q in self.questions if self.plan_index(q.call) in given.asking)
+        return replace(
+            self,
+            outcomes=given.outcomes,
+            approved=given.approved,
+            answers=given.answers,
+            unknown=given.unknown,
+            questions=left,
+        )
+
+    def plan_index(self, name: str) -> int:
+        """The place of a call in the plan; -1 where it has none."""
+        return next((call.index for call in self.plan.calls if call.name == name), -1)
+
     def _check(self, question: Question, index: int) -> None:
         """Refuse an answer that was asked for with another tool or other arguments."""
         call = self.plan.calls[index]
@@ -182,6 +200,14 @@ def checkpoint_of(
             if report.outcomes[index] is None and report.times[index].started is None
         ),
     )
+
+
+def turn_of(plan: PlanData) -> Turn:
+    """The turn of a plan, made of its calls where it was loaded without its message."""
+    if plan.turn is not None:
+        return plan.turn
+    calls = tuple(Call(call.index, call.id, call.tool, call.args) for call in plan.calls)
+    return Turn(plan.turn_id, calls, message_id=plan.message_id, source=plan.source)
 
 
 def _refused(question: Question, decision: Answer) -> Outcome:

@@ -15,15 +15,14 @@ from toolflow import yamlio
 from toolflow.compiler import Plan
 from toolflow.errors import CheckpointError, DocumentError, RecordingError, ToolflowError
 from toolflow.model.outcome import Outcome
-from toolflow.model.plan import PlanData
 from toolflow.model.recording import RecordedTurn
-from toolflow.model.turn import Call, Turn
-from toolflow.recording.checkpoint import Checkpoint
+from toolflow.recording.checkpoint import Checkpoint, turn_of
 from toolflow.recording.file import write_file
+from toolflow.recording.masking import masked_checkpoint
+from toolflow.recording.question_form import question_data, read_question
 from toolflow.recording.reader import Path, Reader
 from toolflow.recording.sealing import seal, unseal
 from toolflow.recording.turn_form import read_recorded_turn, turn_data
-from toolflow.runtime.approvals import Question
 
 VERSION: Final = 1
 _FIELDS: Final = (
@@ -42,8 +41,6 @@ _FIELDS: Final = (
     "steering",
     "unknown",
 )
-_KINDS: Final = ("approval", "interrupt", "repeat")
-_QUESTION: Final = ("call", "kind", "text", "tool", "args", "digest")
 
 
 def checkpoint_data(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -53,30 +50,45 @@ def checkpoint_data(checkpoint: Checkpoint) -> dict[str, Any]:
         checkpoint: The checkpoint.
 
     Returns:
-        A new mapping; what has its default is left out.
+        A new mapping; what has its default is left out. It holds no secrets that the policy names.
 
     Raises:
         PlanError: If arguments cannot be written as JSON.
     """
+    checkpoint = masked_checkpoint(checkpoint)
     plan = checkpoint.plan
     names = [call.name for call in plan.calls]
-    turn = plan.turn if plan.turn is not None else plain_turn(plan)
+    turn = turn_of(plan)
     outcomes = [checkpoint.outcomes.get(index, (None, False)) for index in range(len(names))]
     recorded = RecordedTurn(turn, tuple(outcome for outcome, _ in outcomes), plan=plan)
+    fields = state_data(checkpoint)
+    hooked = [names[index] for index, (_, hooked) in enumerate(outcomes) if hooked]
+    if hooked:
+        fields["hooked"] = hooked
+    return {"checkpoint": VERSION, **fields, "turn": turn_data(recorded)}
+
+
+def state_data(checkpoint: Checkpoint) -> dict[str, Any]:
+    """What a checkpoint says beside plan and outcomes, as JSON-like data.
+
+    Args:
+        checkpoint: The checkpoint.
+
+    Returns:
+        A new mapping; what has its default is left out.
+    """
+    names = [call.name for call in checkpoint.plan.calls]
     fields: dict[str, Any] = {
-        "checkpoint": VERSION,
-        "questions": [_question_data(question) for question in checkpoint.questions],
+        "questions": [question_data(question) for question in checkpoint.questions],
         "approved": [names[index] for index in sorted(checkpoint.approved)],
         "answers": {name: list(given) for name, given in checkpoint.answers.items()},
         "attempts": {names[index]: n for index, n in sorted(checkpoint.attempts.items())},
-        "hooked": [names[index] for index, (_, hooked) in enumerate(outcomes) if hooked],
         "stops": [names[index] for index in sorted(checkpoint.stops)],
         "passed": [names[index] for index in sorted(checkpoint.passed)],
         "extra": list(checkpoint.extra),
         "prepared": [names[index] for index in sorted(checkpoint.prepared)],
         "steering": list(checkpoint.steering),
         "unknown": [names[index] for index in sorted(checkpoint.unknown)],
-        "turn": turn_data(recorded),
     }
     if checkpoint.timeout is not None:
         fields["timeout"] = checkpoint.timeout
@@ -124,12 +136,6 @@ def load_checkpoint(path: str | FilePath) -> Checkpoint:
     return checkpoint
 
 
-def plain_turn(plan: PlanData) -> Turn:
-    """The turn of a plan that was loaded without its message."""
-    calls = tuple(Call(call.index, call.id, call.tool, call.args) for call in plan.calls)
-    return Turn(plan.turn_id, calls, message_id=plan.message_id, source=plan.source)
-
-
 def _read(reader: Reader) -> Checkpoint | None:
     data = reader.mapping(reader.document.value, (), _FIELDS)
     version = reader.field(data, (), "checkpoint", int, 0)
@@ -144,10 +150,63 @@ def _read(reader: Reader) -> Checkpoint | None:
         return None
     names = {call.name: call.index for call in plan.calls}
     hooked = _indexes(reader, data, "hooked", names)
+    return read_state(reader, data, plan, _outcomes(recorded.outcomes, hooked))
+
+
+def checkpoint_from(data: Mapping[str, Any]) -> Checkpoint:
+    """Read a checkpoint from JSON-like data.
+
+    Args:
+        data: What `checkpoint_data` gave.
+
+    Returns:
+        The checkpoint.
+
+    Raises:
+        CheckpointError: If it is not such data; one line a problem.
+    """
+    reader = Reader(yamlio.of_value(data, source="<checkpoint>", error=RecordingError))
+    checkpoint = _read(reader)
+    if checkpoint is None or reader.problems:
+        raise CheckpointError("\n".join(map(str, reader.problems)))
+    return checkpoint
+
+
+def state_from(
+    data: Mapping[str, Any], plan: Plan, outcomes: Mapping[int, tuple[Outcome, bool]]
+) -> Checkpoint:
+    """Read a checkpoint whose plan and outcomes are known.
+
+    Args:
+        data: What `state_data` gave.
+        plan: The plan.
+        outcomes: Finished calls by index: outcome, and whether the after-hook has run.
+
+    Returns:
+        The checkpoint.
+
+    Raises:
+        CheckpointError: If it is not such data; one line a problem.
+    """
+    reader = Reader(yamlio.of_value(data, source="<state>", error=RecordingError))
+    checkpoint = read_state(reader, reader.mapping(data, (), _FIELDS), plan, outcomes)
+    if reader.problems:
+        raise CheckpointError("\n".join(map(str, reader.problems)))
+    return checkpoint
+
+
+def read_state(
+    reader: Reader,
+    data: Mapping[str, Any],
+    plan: Plan,
+    outcomes: Mapping[int, tuple[Outcome, bool]],
+) -> Checkpoint:
+    """Read what a document says beside plan and outcomes."""
+    names = {call.name: call.index for call in plan.calls}
     return Checkpoint(
         plan,
-        _outcomes(recorded.outcomes, hooked),
-        tuple(_read_question(reader, item, at) for at, item in _items(reader, data, "questions")),
+        outcomes,
+        tuple(read_question(reader, item, at) for at, item in _items(reader, data, "questions")),
         _indexes(reader, data, "approved", names),
         _answers(reader, data, names),
         _attempts(reader, data, names),
@@ -221,30 +280,3 @@ def _timeout(reader: Reader, data: Mapping[str, Any]) -> float | None:
         return value
     reader.wrong(("timeout",), value, "Use seconds, at least 0.")
     return None
-
-
-def _question_data(question: Question) -> dict[str, Any]:
-    return {
-        "call": question.call,
-        "kind": question.kind,
-        "text": question.text,
-        "tool": question.tool,
-        "args": question.args,
-        "digest": question.digest,
-    }
-
-
-def _read_question(reader: Reader, item: object, path: Path) -> Question:
-    data = reader.mapping(item, path, _QUESTION)
-    kind = data.get("kind")
-    if kind not in _KINDS:
-        text = f"The kind of a question is {kind!r}. Use approval, interrupt or repeat."
-        reader.problem(path, text)
-    return Question(
-        reader.field(data, path, "call", str),
-        kind,  # type: ignore[arg-type]  # one of the kinds, or nothing is given back
-        data.get("text"),
-        reader.field(data, path, "tool", str),
-        reader.field(data, path, "args", dict),
-        reader.field(data, path, "digest", str),
-    )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from toolflow.compiler import Plan
-from toolflow.errors import CheckpointError
+from toolflow.errors import CheckpointError, JournalError
 from toolflow.formats import write_turn
 from toolflow.model.outcome import Outcome
-from toolflow.model.turn import Call, Turn
+from toolflow.model.turn import Turn
 from toolflow.recording.checkpoint import Checkpoint, checkpoint_of
 from toolflow.recording.result import RunResult
 from toolflow.runtime.executor import Executor
@@ -79,6 +79,9 @@ async def conclude(
         options = executor.options
         checkpoint = checkpoint_of(plan, report, options, extra=texts, steering=steering)
         return RunResult(plan, turn, report, checkpoint=checkpoint)
+    if transcript is not None and not await _may_commit(executor):
+        transcript.discard()
+        transcript = None
     outcomes = [outcome for outcome in report.outcomes if outcome is not None]
     assistant, results = write_turn(turn, outcomes, texts=texts)
     if transcript is not None:
@@ -99,10 +102,16 @@ async def conclude(
     )
 
 
-def plain_turn(plan: Plan) -> Turn:
-    """The turn of a plan that was loaded without its message."""
-    calls = tuple(Call(call.index, call.id, call.tool, call.args) for call in plan.calls)
-    return Turn(plan.turn_id, calls, message_id=plan.message_id, source=plan.source)
+async def _may_commit(executor: Executor) -> bool:
+    """Whether every outcome is where its journal wants it before the turn is committed."""
+    journal = executor.journal
+    if journal is None:
+        return True
+    try:
+        await journal.before_commit()
+    except JournalError as error:
+        executor.pending_error = executor.pending_error or error
+    return not isinstance(executor.pending_error, JournalError)
 
 
 def only_outcome(result: RunResult, tool: str) -> Outcome:

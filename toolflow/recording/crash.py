@@ -12,7 +12,7 @@ or its tool says ``idempotent``, and a person decides about all others.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -23,9 +23,8 @@ from toolflow.formats import write_turn
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
 from toolflow.model.turn import Turn
-from toolflow.recording.checkpoint import Checkpoint
-from toolflow.recording.checkpoint_file import plain_turn
-from toolflow.runtime.approvals import repeat_of
+from toolflow.recording.checkpoint import Checkpoint, turn_of
+from toolflow.runtime.approvals import Question, interrupt_of, repeat_of
 from toolflow.runtime.record import settled_outcome, unknown_outcome
 
 _NOT_STARTED: Final = Outcome("not_started", error="It never started: the process ended before.")
@@ -79,7 +78,7 @@ class CrashRepair:
         """
         plan = self.checkpoint.plan
         if turn is None:
-            turn = plan.turn if plan.turn is not None else plain_turn(plan)
+            turn = turn_of(plan)
         assistant, results = write_turn(turn, self.outcomes)
         return (*assistant, *results)
 
@@ -92,6 +91,9 @@ def after_crash(
     attempts: Mapping[str, int] | None = None,
     approved: Iterable[str] = (),
     answers: Mapping[str, Sequence[Any]] | None = None,
+    unhooked: Iterable[str] = (),
+    asked: Mapping[str, Any] | None = None,
+    unknown: Iterable[str] = (),
 ) -> CrashRepair:
     """Decide what becomes of each call of a run whose process died.
 
@@ -107,6 +109,10 @@ def after_crash(
         attempts: By name, how often bodies were entered beside ``started``.
         approved: Names of calls whose question was answered with yes.
         answers: Answers to questions of bodies, by name, in the order asked.
+        unhooked: Names of calls with an outcome whose after-hook has not run.
+        asked: Open questions of bodies, by name; these calls wait for their answer.
+        unknown: Names of calls that an earlier process had entered and that have not run since;
+            their entries are counted in ``attempts``.
 
     Returns:
         The checkpoint to go on from, and the turn closed without going on.
@@ -115,29 +121,55 @@ def after_crash(
         CheckpointError: If a name is no call of the plan; one line a problem.
     """
     known, entered, before = dict(outcomes or {}), Counter(started), Counter(attempts or {})
-    yes, replies = set(approved), dict(answers or {})
-    _check(plan, started=entered, outcomes=known, attempts=before, approved=yes, answers=replies)
+    yes, replies, before_hook = set(approved), dict(answers or {}), set(unhooked)
+    waiting, doubtful = dict(asked or {}), set(unknown)
+    _check(
+        plan,
+        started=entered,
+        outcomes=known,
+        attempts=before,
+        approved=yes,
+        answers=replies,
+        unhooked=before_hook,
+        asked=waiting,
+        unknown=doubtful,
+    )
     open_calls = [c for c in plan.calls if c.name not in known and c.verdict.kind != "settled"]
-    unknown = [call for call in open_calls if call.name in entered]
-    asked = [call for call in unknown if not call.terms.idempotent]
+    lost = [call for call in open_calls if call.name in entered or call.name in doubtful]
+    again = [call for call in lost if not call.terms.idempotent]
     last = max((call.index for call in plan.calls if call.name in entered), default=-1)
     times = before + entered
     checkpoint = Checkpoint(
         plan=plan,
-        outcomes={c.index: (known[c.name], True) for c in plan.calls if c.name in known},
-        questions=tuple(map(repeat_of, asked)),
-        approved=_approved(plan, yes | entered.keys(), asked),
+        outcomes={
+            c.index: (known[c.name], c.name not in before_hook)
+            for c in plan.calls
+            if c.name in known
+        },
+        questions=tuple(_questions(open_calls, again, waiting)),
+        approved=_approved(plan, yes | entered.keys() | waiting.keys(), again),
         answers={name: tuple(given) for name, given in replies.items()},
         attempts={c.index: count for c in plan.calls if (count := times[c.name])},
         stops=_stops(plan, last, open_calls),
         passed=frozenset(range(last + 1)),
-        unknown=frozenset(call.index for call in unknown),
+        unknown=frozenset(call.index for call in lost),
     )
     return CrashRepair(
         checkpoint,
-        tuple(call.name for call in open_calls if call.name not in entered),
-        tuple(call.name for call in unknown),
+        tuple(call.name for call in open_calls if call not in lost),
+        tuple(call.name for call in lost),
     )
+
+
+def _questions(
+    calls: Iterable[CallPlan], again: Sequence[CallPlan], waiting: Mapping[str, Any]
+) -> Iterator[Question]:
+    """What the run waits for, in call order."""
+    for call in calls:
+        if call in again:
+            yield repeat_of(call)
+        elif call.name in waiting:
+            yield interrupt_of(call, waiting[call.name])
 
 
 def _check(plan: Plan, **facts: Iterable[str]) -> None:

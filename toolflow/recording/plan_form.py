@@ -20,7 +20,17 @@ from toolflow.policy.labels import default_label
 from toolflow.recording.reader import Path, Reader
 from toolflow.yamlio import Document
 
-PLAN_FIELDS = ("approvals", "limits", "nodes", "gates", "order", "edges", "notices", "digests")
+PLAN_FIELDS = (
+    "approvals",
+    "limits",
+    "nodes",
+    "gates",
+    "order",
+    "edges",
+    "notices",
+    "masked",
+    "digests",
+)
 _OF_TURN = ("format_version", "turn", "message_id", "source", "calls")
 _OF_CALL = ("name", "id", "tool", "args", "args_json")
 
@@ -54,7 +64,7 @@ def plan_parts(plan: PlanData, turn: Turn) -> tuple[dict[str, Any], list[dict[st
             own["tool"] = planned.tool
         if planned.args != call.args:
             own |= {name: item[name] for name in ("args", "args_json") if name in item}
-        parsed = _parsed(planned.parsed, planned.args)
+        parsed = parsed_data(planned.parsed, planned.args)
         if parsed is not None:
             own["parsed"] = parsed
         calls.append(own)
@@ -139,7 +149,7 @@ class _PlanDocument(Document):
         return self.document.where((*self.path, *own), key=key)
 
 
-def _parsed(parsed: Mapping[str, Any] | None, args: Mapping[str, Any]) -> Any:
+def parsed_data(parsed: Mapping[str, Any] | None, args: Mapping[str, Any]) -> Any:
     """Validated arguments, where they say more than the arguments and JSON can hold them."""
     if parsed is None or parsed is args or parsed == args:
         return None

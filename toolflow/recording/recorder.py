@@ -13,6 +13,7 @@ from toolflow.model.outcome import Times
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.model.tool import Catalog
 from toolflow.recording.committed import committed_of
+from toolflow.recording.masking import masked_recorded
 from toolflow.runtime.jsonable import Writer
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def recorded_turn(result: RunResult, *, started_at: str | None = None) -> Record
         started_at: When it began, as ISO 8601 text.
 
     Returns:
-        The turn; its times are rounded to microseconds.
+        The turn, without the secrets that its policy names; its times are rounded to microseconds.
     """
     committed = committed_of(
         result.turn,
@@ -102,7 +103,7 @@ def recorded_turn(result: RunResult, *, started_at: str | None = None) -> Record
         texts=result.texts,
         steering=result.steering,
     )
-    return RecordedTurn(
+    recorded = RecordedTurn(
         result.turn,
         result.outcomes,
         tuple(map(_rounded_times, result.times)),
@@ -113,6 +114,7 @@ def recorded_turn(result: RunResult, *, started_at: str | None = None) -> Record
         result.report.facts,
         committed,
     )
+    return masked_recorded(recorded, result.plan.redactor)
 
 
 def _rounded_times(times: Times) -> Times:

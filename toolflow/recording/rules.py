@@ -14,6 +14,7 @@ from toolflow.model.plan import PlanData
 from toolflow.model.recording import Fact, RecordedTurn, Recording
 from toolflow.model.tool import Catalog
 from toolflow.policy import Policy, load_policy
+from toolflow.policy.redact import holds_masks
 from toolflow.recording.compare import call_differences
 from toolflow.recording.declared import RecordedCatalog, bare_catalog, declared_catalog
 from toolflow.recording.drive import diverged
@@ -92,7 +93,7 @@ class Rules:
             calls: The calls as they are before it.
         """
         then = fact.data.get("call")
-        if self._policy is None or not isinstance(then, CallPlan):
+        if self._policy is None or not isinstance(then, CallPlan) or self._stands(then):
             return
         yield from call_differences(then, self._again(recorded, calls[fact.call], then.args))
 
@@ -130,6 +131,7 @@ class Rules:
         batch = replace(batch, limits=self._limits(plan))
         if self._tools is None:
             batch = replace(batch, calls=self._as_tools_said(recorded, plan, batch.calls))
+        batch = replace(batch, calls=self._as_masked(plan, batch.calls))
         if _may_have_changed(recorded):
             batch = replace(batch, calls=self._as_changed(recorded, plan, batch.calls))
         return self._limited(batch)
@@ -196,6 +198,29 @@ class Rules:
                 if status is None or status == then.verdict.status:
                     found[then.index] = then
         return tuple(found)
+
+    def _as_masked(self, plan: PlanData, calls: Sequence[CallPlan]) -> tuple[CallPlan, ...]:
+        """Calls with masked arguments: the policy that saw the real ones decided, and it stands."""
+        if not plan.masked or not self._is_own:
+            return tuple(calls)
+        found = list(calls)
+        for then, now in zip(plan.calls, calls, strict=False):
+            if then.name in plan.masked and (then.tool, then.args) == (now.tool, now.args):
+                found[now.index] = then
+        return tuple(found)
+
+    @property
+    def _is_own(self) -> bool:
+        own, now = self._own, self._policy
+        return own is not None and now is not None and own.digest == now.digest
+
+    def _stands(self, then: CallPlan) -> bool:
+        """Whether a call that a hook changed has masked arguments, and the same policy decides."""
+        return (
+            self._is_own
+            and self._policy is not None
+            and holds_masks(then.args, self._policy.redactor)
+        )
 
     def _as_changed(
         self, recorded: RecordedTurn, plan: PlanData, calls: Sequence[CallPlan]

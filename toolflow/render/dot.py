@@ -49,7 +49,7 @@ def dot_text(
         RenderError: If the parts of the plan do not belong together.
     """
     check(plan)
-    scene = _scene(plan, facts.match(len(plan.calls), outcomes, times))
+    scene = _scene(plan, facts.match(len(plan.calls), facts.masked(plan, outcomes), times))
     return _graph(
         _legend(legend_lines(scene.plan, scene.run) if legend else ()),
         _cluster(scene, facts.title_of(plan) if title is None else title),

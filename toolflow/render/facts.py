@@ -107,6 +107,16 @@ def _units(number: int) -> str:
     return "" if number == 1 else f"{number} "
 
 
+def masked(
+    plan: PlanData, outcomes: Sequence[Outcome | None] | None
+) -> Sequence[Outcome | None] | None:
+    """Outcomes as pictures show them: without the secrets that the plan's policy names."""
+    if plan.redactor is None or outcomes is None:
+        return outcomes
+    mask = plan.redactor.of(plan.turn, outcomes, [call.args for call in plan.calls])
+    return [outcome and mask.outcome(outcome) for outcome in outcomes]
+
+
 def state_word(outcome: Outcome, times: Times | None = None) -> str:
     """How a call settled, with how long it took where that is known: ``timed out · 2 s``."""
     word = visible(outcome.status.replace("_", " "))

@@ -16,6 +16,7 @@ from toolflow.runtime.bodies import own_copy
 if TYPE_CHECKING:
     from toolflow.model.plan import PlanData
     from toolflow.runtime.approvals import Approver
+    from toolflow.runtime.journaling import RunJournal
     from toolflow.runtime.options import RunOptions
     from toolflow.runtime.toolbox import Toolbox
 
@@ -46,6 +47,7 @@ class Surroundings:
         approver: Who answers questions, also those of nested turns.
         pinned: The toolbox and what it held when the outermost run began.
         outer: What the run itself is inside of.
+        journal: Where the run is written; turns nested in it are written there, too.
         keeper: What keeps the leases of ``hold: run``: that of the outermost run, or of a flow.
         relay: Shows events of nested turns to the observers of this run; ``None``: there are none.
     """
@@ -53,6 +55,7 @@ class Surroundings:
     __slots__ = (
         "answers",
         "approver",
+        "journal",
         "keeper",
         "lineage",
         "messages",
@@ -77,6 +80,7 @@ class Surroundings:
         pausable: bool = False,
         approver: Approver | None = None,
         pinned: tuple[Toolbox, Toolbox] | None = None,
+        journal: RunJournal | None = None,
     ) -> None:
         self.turn = turn
         self.run = run
@@ -87,6 +91,7 @@ class Surroundings:
         self.pausable = pausable
         self.approver = approver
         self.pinned = pinned
+        self.journal = journal
         self.outer = inside.get()
         self.keeper = keeper_around(self.outer) or Keeper((run,))
         self.relay: Callable[[Event], None] | None = None
@@ -108,6 +113,7 @@ def surroundings_of(plan: PlanData, options: RunOptions, tools: Toolbox) -> Surr
         pausable=options.pausable,
         approver=options.approver,
         pinned=options.pinned or (tools, tools.snapshot()),
+        journal=options.journal,
     )
 
 

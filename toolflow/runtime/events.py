@@ -40,6 +40,7 @@ class EventLog:
         # Kind, time, call and data of each fact, one behind the other: a tuple a fact would be one
         # more object a call for the garbage collector to look at.
         self._facts: list[Any] = []
+        self.notes = self._facts  # for the journal, which reads what is new
         self.observer_errors = 0
         self.clock: Callable[[], float] = float
         self.pressed: Callable[[KeyboardInterrupt], object] = repr  # what ends the run

@@ -16,6 +16,8 @@ from toolflow.runtime.bodies import ThreadBody, first_step, go_on, own_copy, run
 from toolflow.runtime.context import Context, Interrupted, enter_context
 from toolflow.runtime.failure import first_of
 from toolflow.runtime.held import Held
+from toolflow.runtime.journaling import end_on_disk, start_on_disk, start_written
+from toolflow.runtime.mishaps import lost
 from toolflow.runtime.record import CallRecord, timed_out, with_late_end
 from toolflow.runtime.results import failed_outcome, outcome_of
 from toolflow.runtime.tool import Tool
@@ -37,6 +39,8 @@ class Execution:
         self._held = Held(run)
         self._hooked, self._around = bool(run.options.hooks), run.options.hooks.around
         self._attempts = run.options.attempts
+        self._journal = run.journal
+        self._strict = run.journal is not None and run.journal.strict
         self.release_turn = self._held.release_turn
 
     async def run(self, index: int, worker: Worker) -> None:
@@ -55,6 +59,11 @@ class Execution:
             granted = await self._held.take(call, record, worker)
             if not granted:
                 return
+        if self._journal is not None:
+            written = start_written(run, index)
+            if not written or (self._strict and not await start_on_disk(run, worker)):
+                self._held.not_entered(index, record)
+                return
         self._enter(call, record)
         try:
             outcome = outcome_of(await self._value(call, record, worker))
@@ -67,6 +76,8 @@ class Execution:
                 self._interrupted(index, asked)
                 return
             outcome = self._raised(record, error)
+        if self._strict and not (record.reported or record.in_thread):
+            await end_on_disk(run, index, outcome, worker)
         if worker.away:
             worker.come_back()
         if record.in_thread:  # given up, whatever an around-hook made of that; it tells its end
@@ -192,7 +203,7 @@ class Execution:
         """Report an outcome while the body goes on; its permit and keys stay out (spec 6.7)."""
         run = self._run
         record = run.records[index]
-        if record.reported or record.stopped is not None:
+        if record.reported or record.ending or record.stopped is not None:
             return
         record.reported = True
         record.outcome = outcome
@@ -208,7 +219,7 @@ class Execution:
 
     def _timed_out(self, call: CallPlan, record: CallRecord, blocked: float) -> None:
         run = self._run
-        if record.stopped is not None or record.reported or record.scope is None:
+        if record.stopped is not None or record.reported or record.ending or record.scope is None:
             return
         if run.log.blocked > blocked:  # observers took a part of its time: it is given back
             ends = partial(self._timed_out, call, record, run.log.blocked)
@@ -260,7 +271,7 @@ class Execution:
         try:
             self.ended(index, outcome)
         except BaseException as error:  # noqa: BLE001  # told when the run has ended
-            self._run.lost(index, error)
+            lost(self._run, index, error)
 
     def _leave(self, record: CallRecord) -> None:
         if record.context is not None:

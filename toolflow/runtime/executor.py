@@ -118,6 +118,8 @@ class Executor(Run):
         self.hooking.close()
         self.asking.close()
         self.workers.close()
+        if self.journal is not None:
+            self.journal.close()
 
     def _tell_the_rest(self) -> None:
         """Tell what no hook will see any more."""

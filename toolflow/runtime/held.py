@@ -70,10 +70,17 @@ class Held:
             if not worker.scope.cancel_called:
                 record.granted = run.now()
                 return True
-            self._pass_on(record)  # it was told to give up in the moment in which it got them
-            run.live.gave_up(call.index)
+            self.not_entered(call.index, record)  # told to give up in this very moment
+            return False
         run.pump()
         return False
+
+    def not_entered(self, index: int, record: CallRecord) -> None:
+        """A call that has all that it needs does not run after all; it gives everything back."""
+        if record.lease is not None:
+            self._pass_on(record)
+        self._run.live.gave_up(index)
+        self._run.pump()
 
     def _pass_on(self, record: CallRecord) -> None:
         assert record.lease is not None

@@ -140,6 +140,8 @@ class HookRunner:
             run.asking.withdraw(call.index)
         elif fresh.ask is None:
             run.asking.forget(call.index)
+        if run.journal is not None:
+            run.journal.prepared(fresh)
         run.live.prepared(call.index, fresh, ask_again=ask_again)
         run.pump()
 

@@ -110,6 +110,19 @@ def in_task() -> bool:
         return False
 
 
+def next_turn() -> Callable[[Callable[[], None]], object]:
+    """What has the event loop that runs now call something in its next turn, outside of all tasks.
+
+    It is for the loop's own thread.
+    """
+    trio = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_run():
+        return trio.lowlevel.current_trio_token().run_sync_soon  # type: ignore[no-any-return]
+    import asyncio  # noqa: PLC0415  # only where a loop of it runs, so it is loaded anyway
+
+    return asyncio.get_running_loop().call_soon
+
+
 def _from_other_threads() -> Callable[[Callable[[], None]], object]:
     trio = sys.modules.get("trio")  # a loop of a library that was never imported does not run
     if trio is not None:

@@ -15,6 +15,7 @@ from toolflow.runtime.approvals import Approver
 from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 from toolflow.runtime.hooks import HookChain
+from toolflow.runtime.journaling import RunJournal
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.scheduler.trace import TracedScheduler
 
@@ -49,6 +50,7 @@ class RunOptions:
         source: ``main``, or the path of parent calls of a nested turn.
         messages: The transcript's snapshot for tools.
         reclassify: Classifies a call anew, with other arguments or tools.
+        journal: Where the run is written as it goes, or ``None``.
         pinned: The toolbox and what it held when the outermost run began; for nested turns.
 
     Raises:
@@ -77,6 +79,7 @@ class RunOptions:
     messages: Sequence[Any] = ()
     reclassify: Reclassify | None = None
     pinned: tuple[Toolbox, Toolbox] | None = None
+    journal: RunJournal | None = None
 
     def __post_init__(self) -> None:
         for name, value in (("grace", self.grace), ("timeout", self.total)):

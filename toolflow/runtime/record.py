@@ -29,6 +29,7 @@ class CallRecord:
         context: The body's context.
         hooks: The context that its hooks share.
         question: Its open question.
+        ending: Whether its body has ended, and the outcome is being put on the disk.
         unknown: Whether a process that died had entered its body, so nobody knows how it ended.
     """
 
@@ -39,6 +40,7 @@ class CallRecord:
     in_thread: bool = False
     hooked: bool = False
     unknown: bool = False
+    ending: bool = False
     lease: Lease | None = None
     scope: anyio.CancelScope | None = None
     context: Context | None = None

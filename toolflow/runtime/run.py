@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
 from anyio.abc import TaskGroup
 
+from toolflow.errors import JournalError
 from toolflow.locks.protocol import LockStore
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome, Status
@@ -28,13 +28,14 @@ from toolflow.runtime.execution import Execution
 from toolflow.runtime.hooking import HookRunner
 from toolflow.runtime.live import LiveTools
 from toolflow.runtime.loops import Caller, Mailbox
+from toolflow.runtime.mishaps import drained
 from toolflow.runtime.options import RunOptions, scheduler_of
 from toolflow.runtime.record import CallRecord, Wording
 from toolflow.runtime.toolbox import Toolbox
 from toolflow.runtime.watchdog import Watchdog
 from toolflow.runtime.workers import Workers
 from toolflow.scheduler import Decision
-from toolflow.scheduler.decisions import ACQUIRING, DONE, HOOKING, PREPARING, RUNNING
+from toolflow.scheduler.decisions import ACQUIRING, DONE, HOOKING, PREPARING
 
 MOMENT = 0.1  # seconds in which a cancelled body may end with words of its own
 
@@ -68,6 +69,7 @@ class Run:
         head = (options.run, plan.turn_id, plan.message_id)
         self.names = names  # as events and approvers know the calls
         self.log = EventLog(head, options.source, names, options.sinks)
+        self.journal = options.journal
         self.hooking = HookRunner(self)
         self.asking = Asking(self)
         self.execution = Execution(self)
@@ -104,6 +106,8 @@ class Run:
         self.abort_cause = cause
         self.wording = replace(self.wording, abort=cause)
         self.asking.close()
+        if self.journal is not None:
+            self.journal.aborted(cause)
         self.scheduler.abort()
         self.pump()
 
@@ -178,19 +182,16 @@ class Run:
                 self._finish("finish")
         self.pump()
 
-    def lost(self, index: int, error: BaseException) -> None:
-        """Something of ours failed in the middle of a call; nothing is made up of the call."""
-        self.broken(error)
-        phase, record = self.scheduler.phase[index], self.records[index]
-        if record.lease is not None:
-            with suppress(BaseException):  # the store may be what failed
-                self.locks.release(record.lease)
-        if phase == ACQUIRING:
-            self.scheduler.gave_up(index)
-        elif phase == RUNNING or index in self.scheduler.lingering:
-            self.scheduler.stopped(index, failed=True)
-        self.mail.ring()
-        self.pump()
+    def journal_failed(self, error: JournalError) -> None:
+        """The journal cannot be written: start nothing more; what runs finishes (spec 10.1)."""
+        if self.ended:
+            return
+        if self.pending_error is None:
+            self.pending_error = error
+        if self.options.pausable:
+            self.halt()
+        else:
+            self.abort("since the journal cannot be written")
 
     def _guarded(self, callback: Callable[[], None]) -> None:
         try:
@@ -222,19 +223,10 @@ class Run:
             self.broken(error)
         finally:
             self._pumping = False
-        if self._error is not None:
-            self._end_when_drained()
-
-    def _end_when_drained(self) -> None:
-        """After a failure of ours: end with the last body, whatever the scheduler believes."""
-        if any(
-            r.started is not None and r.stopped is None and not r.reported for r in self.records
-        ):
-            return
-        for record in self.records:
-            if record.started is None and record.scope is not None:
-                record.scope.cancel()  # it waits for keys
-        self._finish("finish")
+        if self.journal is not None:
+            self.journal.noticed()
+        if self._error is not None and drained(self):  # whatever the scheduler believes
+            self._finish("finish")
 
     def _carry_out(self, decision: Decision) -> None:
         kind, index = decision.kind, decision.call

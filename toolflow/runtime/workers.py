@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import anyio
+
+from toolflow.runtime.mishaps import lost
 
 if TYPE_CHECKING:
     from toolflow.runtime.run import Run
@@ -68,6 +71,11 @@ class Workers:
         self._idle: list[anyio.Event] = []
         self._closed = False
         self.eager = False
+
+    @property
+    def queued(self) -> Iterable[int]:
+        """The calls that have a permit and that no worker has begun, in order."""
+        return self._queue
 
     def add(self, index: int) -> None:
         """Queue a call that has a permit."""
@@ -141,7 +149,7 @@ class Workers:
                         await run(index, worker)
                     except BaseException as error:  # noqa: BLE001  # a bug of ours, told at the end
                         worker.come_back()
-                        self._run.lost(index, error)
+                        lost(self._run, index, error)
                     if worker.away:
                         worker.come_back()
                     count += 1

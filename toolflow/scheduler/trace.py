@@ -77,6 +77,16 @@ class TracedScheduler(Scheduler):
         facts = zip(*[iter(self._trace)] * 3, strict=True)
         return (Fact("setup", -1, self._setup), *map(Fact._make, facts))
 
+    @property
+    def setup(self) -> Mapping[str, Any]:
+        """How it was set up, as far as that is not the default."""
+        return self._setup
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of facts that it was told so far."""
+        return frozenset(self._trace[::3])
+
     def snapshot(self) -> Callable[[], tuple[Fact, ...]]:
         """The facts so far, as a function that puts them together."""
         count = len(self._trace) // 3 + 1

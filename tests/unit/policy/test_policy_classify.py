@@ -310,15 +310,15 @@ def test_secrets_that_the_policy_names_are_in_no_label_question_or_denial() -> N
     policy = (
         "version: 1\nredact: [password, '*_token']\nrules:\n"
         "  - {tool: a, ask: 'Log in with {{ args.password }}?'}\n"
-        "  - {tool: b, show: 'b {{ args.inner.API_TOKEN }}', writes: ['k:{{ args.password }}']}\n"
+        "  - {tool: b, show: 'b {{ args.inner.API_TOKEN }}', writes: ['k:{{ args.user }}']}\n"
         "  - {tool: d, deny: 'No {{ args.password }}.'}\n"
     )
-    args = {"password": "hunter2", "inner": {"API_TOKEN": "t0p"}}
+    args = {"user": "me", "password": "hunter2", "inner": {"API_TOKEN": "t0p"}}
     a, b, d = (classify(policy, tool, args) for tool in "abd")
     assert a.ask == "Log in with ***?"
-    assert a.label == "a(password='***', inner={…})"
+    assert a.label == "a(user='me', password='***', inner={…})"
     assert b.label == "b ***"
-    assert b.writes == ("k:hunter2",)
+    assert b.writes == ("k:me",)
     assert d.verdict.reason == "No ***."
     assert a.args == args
 

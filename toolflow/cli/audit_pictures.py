@@ -1,0 +1,74 @@
+"""Pictures of the worst turns of an audit: the plan, and where times are known the timeline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from toolflow.errors import RenderError, UsageError
+from toolflow.model.recording import RecordedTurn
+from toolflow.recording.audit import Placed, TurnAudit
+from toolflow.render import timeline_svg
+from toolflow.render.save import save, write_text
+
+_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+_MOST = 40  # characters of a log's or a turn's name in that of a file
+
+
+def write_pictures(worst: Sequence[Placed], folder: str) -> list[tuple[list[str], str | None]]:
+    """Draw turns into a folder, which is made if it is not there.
+
+    Args:
+        worst: The turns, the worst first.
+        folder: The folder.
+
+    Returns:
+        For each turn the files that were written, and why one could not be drawn, or ``None``.
+
+    Raises:
+        UsageError: If the folder cannot be made.
+    """
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"--pictures {folder}: the folder cannot be made: {why}.") from error
+    return [_drawn(each, place, number) for number, each in enumerate(worst, 1)]
+
+
+def as_it_ran(audit: TurnAudit) -> RecordedTurn:
+    """A turn for a timeline: with the labels of its plan, without barriers that were not there."""
+    labels = replace(audit.plan, nodes=(), edges=(), gates=())
+    return replace(audit.recorded, plan=labels)
+
+
+def _drawn(placed: Placed, folder: Path, number: int) -> tuple[list[str], str | None]:
+    audit = placed.audit
+    log, turn = _plain(Path(placed.log).stem), _plain(audit.id)
+    stem = "-".join(part for part in (f"{number:02d}", log, turn) if part)
+    files, faults = list[str](), list[str]()
+    for path, draw in _pictures(audit, folder / stem):
+        try:
+            draw(path)
+            files.append(path)
+        except RenderError as error:
+            faults.append(str(error).splitlines()[0])
+    return files, faults[0] if faults else None
+
+
+def _pictures(audit: TurnAudit, stem: Path) -> Iterator[tuple[str, Callable[[str], object]]]:
+    """The files to write, and what writes each."""
+    recorded = audit.recorded
+    outcomes, times = recorded.outcomes, recorded.times or None
+    yield f"{stem}.svg", lambda path: save(audit.plan, path, outcomes=outcomes, times=times)
+    if audit.timed:
+        drawn = as_it_ran(audit)
+        yield f"{stem}-timeline.svg", lambda path: write_text(path, timeline_svg(drawn))
+
+
+def _plain(name: str) -> str:
+    """A part of the name of a file that is harmless on every system."""
+    return _NAME.sub("_", name).strip("._")[:_MOST]

@@ -1,0 +1,175 @@
+"""The lines of a run: what it noted, as JSON.
+
+Times are whole microseconds since the run began. A body's own start is told with its end, by its
+number in the order of events (``first``) and its time (``started``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from json.encoder import encode_basestring_ascii as text_of
+from typing import Any, Final
+
+from toolflow.model.outcome import Outcome, Times
+from toolflow.recording.forms import outcome_data
+from toolflow.recording.journal.ending import event_data
+from toolflow.recording.journal.masking import Masker
+from toolflow.recording.journal.plan_line import json_line
+from toolflow.runtime.jsonable import Writer
+from toolflow.runtime.run import Run
+
+_PLAIN: Final = (
+    '{"line":"settled","turn":%d,"call":%s,"first":%d,"started":%d,"at":%d,'
+    '"status":"ok","value":%s}\n'
+)
+
+
+class RunLines:
+    """Makes the lines of one run.
+
+    Args:
+        number: The turn's number in the journal.
+        run: The run.
+        masker: What masks secrets, or ``None``.
+
+    Attributes:
+        names: The names of its calls, as JSON text.
+    """
+
+    def __init__(self, number: int, run: Run, masker: Masker | None) -> None:
+        self.names = [text_of(call.name) for call in run.plan.calls]
+        self._number = number
+        self._run = run
+        self._masker = masker
+        self._notes = run.log.notes
+        self._hooked = bool(run.options.hooks)
+        self._begun: dict[int, tuple[int, float]] = {}
+        self._kept: dict[int, Outcome] = {}  # outcomes that were written before they were told
+        self._place = 0  # how many of the run's notes were looked at
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is something new."""
+        return len(self._notes) != self._place
+
+    def news(self) -> str:
+        """The lines of all that the run noted since."""
+        notes = self._notes
+        place, self._place = self._place, len(notes)
+        if place == self._place:
+            return ""
+        lines: list[str] = []
+        add, begun, records = lines.append, self._begun, self._run.records
+        news = iter(notes[place:])
+        seq = place // 4
+        for kind, at, index, data in zip(news, news, news, news, strict=True):
+            if kind == "call_started":
+                begun[index] = (seq, at)
+            elif kind != "call_settled":
+                add(self._event(kind, at, index, data))
+            else:
+                first = begun.pop(index, None)
+                record = records[index]
+                if first is not None and record.stopped == at and record.queued is None:
+                    add(self._plain(index, at, first) or self._settled(index, at, first))
+                else:
+                    add(self._settled(index, at, first))
+            seq += 1
+        return self.clean("".join(lines))
+
+    def _plain(self, index: int, at: float, first: tuple[int, float]) -> str | None:
+        """The line of a call that ended with a text and nothing else, as most do."""
+        outcome = self._run.records[index].outcome
+        assert outcome is not None
+        value = outcome.value
+        if (
+            self._hooked
+            or type(value) is not str
+            or outcome.status != "ok"
+            or outcome.error is not None
+            or outcome.note is not None
+            or outcome.images
+        ):
+            return None
+        begun = first[1] * 1e6 + 0.5
+        name = self.names[index]
+        return _PLAIN % (self._number, name, first[0], begun, at * 1e6 + 0.5, text_of(value))
+
+    def _settled(self, index: int, at: float, first: tuple[int, float] | None) -> str:
+        record = self._run.records[index]
+        outcome = record.outcome
+        assert outcome is not None
+        line = self._of_call("settled", index, at, first)
+        times = record.times
+        if times != Times(None, None, times.started, at, at):
+            line["times"] = _micro_times(times)
+        if self._kept.get(index) is outcome:
+            line["same"] = True
+        else:
+            line |= self._outcome(outcome)
+        if record.hooks is not None and record.hooks.extra:
+            line["texts"] = list(record.hooks.extra)
+        return json_line(line)
+
+    def _event(self, kind: str, at: float, index: int, data: Mapping[str, Any]) -> str:
+        line = self._of_call(kind, index, at, self._begun.pop(index, None))
+        run = self._run
+        if index >= 0:
+            record = run.records[index]
+            if kind == "call_stopped" and record.outcome is not None:
+                self._kept[index] = record.outcome
+                line |= self._outcome(record.outcome)
+            elif kind == "question_asked" and record.started is not None:
+                line["body"] = True
+                line["times"] = _micro_times(record.times)
+        if data:
+            line["data"] = event_data(kind, data)
+            if self._masker is not None:
+                line["data"] = self._masker.value(line["data"])
+        return json_line(line)
+
+    def _of_call(
+        self, kind: str, index: int, at: float, first: tuple[int, float] | None
+    ) -> dict[str, Any]:
+        name = kind if kind == "settled" else _LINES.get(kind, kind)
+        line: dict[str, Any] = {"line": name, "turn": self._number}
+        if index >= 0:
+            line["call"] = self._run.plan.calls[index].name
+        if first is not None:
+            line["first"], line["started"] = first[0], int(first[1] * 1e6 + 0.5)
+        line["at"] = int(at * 1e6 + 0.5)
+        return line
+
+    def _outcome(self, outcome: Outcome) -> dict[str, Any]:
+        data = outcome_data(outcome)
+        if "value" in data and not isinstance(data["value"], str):
+            data["value"] = Writer().write(data["value"])  # a hook may have put anything there
+        return data if self._masker is None else self._masker.value(data)
+
+    def ended(self, index: int, outcome: Outcome) -> str:
+        """The line of an outcome that is written before it counts."""
+        self._kept[index] = outcome
+        line = self._of_call("outcome", index, self._run.now(), self._begun.pop(index, None))
+        return self.clean(json_line(line | self._outcome(outcome)))
+
+    def clean(self, text: str) -> str:
+        """Lines in which no secret stands."""
+        return text if self._masker is None else self._masker.line(text)
+
+
+def _micro_times(times: Times) -> list[int | None]:
+    """Times in microseconds: queued, granted, started, settled, stopped."""
+    each = (times.queued, times.granted, times.started, times.settled, times.stopped)
+    return [None if value is None else int(value * 1e6 + 0.5) for value in each]
+
+
+_LINES: Final[Mapping[str, str]] = {
+    "run_started": "begun",
+    "call_queued": "queued",
+    "call_stopped": "stopped",
+    "question_asked": "asked",
+    "question_answered": "answered",
+    "run_paused": "pausing",
+    "turn_committed": "committed",
+    "run_finished": "finished",
+}
