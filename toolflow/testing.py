@@ -164,6 +164,8 @@ class DiskFaults:
         dies_at: The number of the write, counted from 1, at which the process dies.
         dies: Whether it does so ``before`` anything of it is written, in its middle (``during``),
             or ``after`` all of it.
+        dying: What happens then: by default nothing but that `ProcessDied` is raised; a test with
+            a process of its own really ends it.
         dead: Whether it has died; then nothing is written any more.
         log: ``write`` and ``sync`` with the bytes written, in order.
     """
@@ -172,6 +174,7 @@ class DiskFaults:
     read_only: bool = False
     dies_at: int | None = None
     dies: Literal["before", "during", "after"] = "during"
+    dying: Callable[[], object] = bool
     dead: bool = False
     log: list[tuple[Literal["write", "sync"], bytes]] = field(default_factory=list)
 
@@ -212,6 +215,7 @@ class _FaultyDisk(FileDisk):
         if size := parts[faults.dies]:
             super().write(data[:size])
         faults.dead = True
+        faults.dying()
         raise ProcessDied
 
     def sync(self) -> None:

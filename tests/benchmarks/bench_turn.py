@@ -2,7 +2,9 @@
 
 A whole turn (read, classify, compile, run no-op bodies, write the results, put the record together)
 is measured against ``asyncio.gather`` of the same bodies, in the same process and the same rounds,
-so that the ratio hardly depends on the machine. Times are processor times of this process, so
+so that the ratio hardly depends on the machine. ``journal`` is what the same turn costs more with a
+journal in a file (``--durability``, by default ``batch``), its plan included. Times are processor
+times of this process, so
 others on the machine disturb little, and the best of several rounds counts. Peak memory is measured
 in a round of its own, since measuring it slows everything down.
 """
@@ -16,11 +18,14 @@ import json
 import time
 import tracemalloc
 from collections.abc import Awaitable, Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import toolflow
 from toolflow.compiler import compile_plan
 from toolflow.formats import read_turn, write_turn
+from toolflow.recording.journal import Durability, Journal, open_journal
 from toolflow.runtime.executor import Executor
 from toolflow.runtime.options import RunOptions
 
@@ -50,7 +55,7 @@ async def timed(function: Callable[[], Awaitable[Any]], times: int = 1) -> float
     return (time.process_time() - begin) / times
 
 
-async def measure(count: int, rounds: int) -> dict[str, float]:
+async def measure(count: int, rounds: int, durability: Durability) -> dict[str, float]:
     """Measure one size of turn.
 
     Returns:
@@ -66,17 +71,27 @@ async def measure(count: int, rounds: int) -> dict[str, float]:
         best[name] = min(best.get(name, seconds), seconds / count)
 
     times = max(1, 200 // count)
-    for _ in range(rounds):
-        keep("gather", await timed(lambda: asyncio.gather(*[noop() for _ in range(count)]), times))
-        keep("whole", await timed(lambda: whole(engine, sent), times))
-        for name, seconds in (await parts(engine, sent)).items():
-            keep(name, seconds)
+    with TemporaryDirectory() as folder:
+        for number in range(rounds):
+            keep(
+                "gather",
+                await timed(lambda: asyncio.gather(*[noop() for _ in range(count)]), times),
+            )
+            keep("whole", await timed(lambda: whole(engine, sent), times))
+            path = Path(folder) / f"{number}.jsonl"
+            with open_journal(path, durability=durability) as journal:
+                keep("journal", await timed(lambda: whole(engine, sent, journal), times))
+            for name, seconds in (await parts(engine, sent)).items():
+                keep(name, seconds)
+    best["journal"] -= best["whole"]
     return best
 
 
-async def whole(engine: toolflow.Engine, sent: dict[str, Any]) -> None:
+async def whole(
+    engine: toolflow.Engine, sent: dict[str, Any], journal: Journal | None = None
+) -> None:
     """A whole turn, as a harness runs it, with its record."""
-    result = await engine.run(engine.plan(read_turn(sent)))
+    result = await engine.run(engine.plan(read_turn(sent)), journal=journal)
     assert result.ok
     assert len(result.events) > 0
     assert len(result.times) == len(result.outcomes)
@@ -121,13 +136,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller turns")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--durability", default="batch", choices=["none", "batch", "strict"])
     options = parser.parse_args()
     sizes = {1: 10, 10: 20, 100: 20, 1_000: 10} if options.quick else {
         1: 30, 10: 60, 100: 60, 1_000: 30, 10_000: 6
     }  # fmt: skip
     rows = []
     for count, rounds in sizes.items():
-        best = asyncio.run(measure(count, rounds))
+        best = asyncio.run(measure(count, rounds, options.durability))
         row: dict[str, Any] = {"calls": count, "ratio": round(best["whole"] / best["gather"], 2)}
         row |= {name: round(seconds * 1e6, 2) for name, seconds in best.items()}
         rows.append(row | {"bytes": round(peak_memory(count))})

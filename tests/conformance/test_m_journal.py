@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from journals import IDEMPOTENT, TOOL_OF, World, entered, go_on, run_until_death, written
 
+from toolflow.recording import replay
 from toolflow.recording.journal import read_journal
 from toolflow.testing import DiskFaults
 
@@ -44,6 +45,7 @@ def test_c151_killed_at_every_write_no_finished_call_runs_again_and_none_is_lost
         assert again - unknown <= {"c09"}  # it had asked, and gets its answer
         assert set(world.counts) == set(TOOL_OF)
         assert result.messages == expected.messages
+        assert replay(read_journal(path).recording(source={"cwd": "/repo"})).ok
     assert number > 8
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 
@@ -98,6 +99,18 @@ def test_wrong_input_is_told_in_one_line(name, text, tmp_path, capsys):
     assert main(["init", str(tmp_path / name), "--server", "x"]) == 2
 
 
+def test_standard_input_is_a_source(tmp_path, capsys, monkeypatch):
+    turn = {"calls": [{"id": "a", "tool": "read_it", "args": {"path": "x"}}]}
+    for value, rule in ((TOOLS, "tool: get_note"), (turn, "tool: read_it")):
+        monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(value)))
+        assert main(["init", "-"]) == 0
+        assert rule in capsys.readouterr().out
+    for text in ("{}", "hello: [", ""):
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        assert main(["init", "-"]) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1
+
+
 def test_a_turn_is_enough(tmp_path, capsys):
     turn = {"calls": [{"id": "a", "tool": "read_it", "args": {"path": "x"}}]}
     assert (
@@ -173,6 +186,7 @@ LISTS = [
     ],
     "mcp/github-mcp-server.tools-list.json",
     "bfcl/func-doc-gorilla_file_system.jsonl",
+    "bfcl/BFCL_v4_parallel.jsonl",
 ]
 LOGS = [
     "claude-code/mclaude-3cfce0ff.jsonl",

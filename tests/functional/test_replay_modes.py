@@ -116,6 +116,10 @@ def test_a_walk_goes_through_all_turns_and_ends_with_the_input(
     [
         (["r.yaml", "--ignore", "tims"], "ignore: 'tims' is unknown. Did you mean 'times'?"),
         (["r.yaml", "--ignore", ""], "ignore: '' is unknown."),
+        (["r.yaml", "--ignore", "order", "--step"], "--ignore belongs to a replay"),
+        (["r.yaml", "--ignore", "order", "--sweep", "1"], "--ignore belongs to a replay"),
+        (["r.yaml", "--pool", "1", "--strict", "--picture", "a.svg"], "--picture draws an answer"),
+        (["r.yaml", "--sweep", "1", "--picture", "a.svg"], "--picture draws an answer"),
         (["r.yaml", "--until", "toolu_9"], "There is no call 'toolu_9'."),
         (["two.yaml", "--until", "toolu_01"], "2 turns have a call 'toolu_01'."),
         (["r.yaml", "--until", "toolu_01", "--pool", "2"], "Leave rules out."),

@@ -7,9 +7,11 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+import anyio
 import pytest
 from corpus import corpus_dir
 
+import toolflow
 from toolflow.cli import main
 from toolflow.compiler import compile_plan
 from toolflow.formats.session import read_session
@@ -337,6 +339,47 @@ def test_b031_a_command_that_reads_comes_after_the_edit_before_it():
     assert not made.why("c1", "c4")
 
 
+WRITING = {
+    57: ["git branch -D old"],
+    58: [
+        "git remote set-url origin x",
+        "git tag v1",
+        "git diff --output=F",
+        "tree -o F",
+        "file -C",
+        "sort -o F G",
+    ],
+    59: ["cat a > b", "sed -i s/x/y/ f", "find . -name t -delete", "echo $(touch z)"],
+    61: ["git status && rm -rf build", "cat r.md > o", "git log\nrm f"],
+    66: ["git gc", "git bisect start", "git config set a b", "git stash push"],
+    73: ["for f in A1 A2; do echo $f; done"],
+}
+READING = ["git branch -r", 'grep "a|b" f', "ls -l | head -3", "git status"]
+COMMANDS = {
+    "claude-code": lambda line: ("Bash", {"command": line}),
+    "codex": lambda line: ("shell", {"command": ["bash", "-lc", line]}),
+    "gemini-cli": lambda line: ("run_shell_command", {"command": line}),
+}
+
+
+@pytest.mark.parametrize("policy", COMMANDS)
+@pytest.mark.parametrize("number", WRITING)
+def test_commands_that_passed_for_reading_elsewhere_run_alone(policy, number):
+    pytest.importorskip("tree_sitter_bash", reason="the extra shell is not here")
+    for line in WRITING[number]:
+        call = plan(policy, COMMANDS[policy](line)).calls[0]
+        assert call.verdict.kind == "exclusive", line
+        assert call.writes, line
+
+
+@pytest.mark.parametrize("policy", COMMANDS)
+def test_commands_that_read_are_safe(policy):
+    pytest.importorskip("tree_sitter_bash", reason="the extra shell is not here")
+    made = plan(policy, *map(COMMANDS[policy], READING))
+    assert [call.verdict.kind for call in made.calls] == ["safe"] * 4
+    assert not made.why("c1", "c4")
+
+
 def test_b063_an_untrusted_servers_hint_makes_nothing_safe():
     for server in SERVERS:
         catalog = Toolbox()
@@ -363,6 +406,36 @@ def test_b071_git_calls_of_one_repository_never_meet():
     made = plan("git", *add, ("mcp__git__git_status", {"repo_path": "/r/."}))
     assert in_order(made)
     assert made.call("c1").terms.hold == "turn"
+
+
+@pytest.mark.anyio
+async def test_add_and_commit_of_two_agents_never_interleave():
+    order = []
+
+    def engine(name):
+        tools = Toolbox()
+        for tool in ("git_add", "git_commit"):
+
+            async def body(repo_path, tool=tool, **_args):
+                await anyio.lowlevel.checkpoint()
+                order.append((name, tool))
+
+            tools.add(ToolSpec(f"git__{tool}", server="git"), body)
+        return toolflow.Engine(tools, policy="shipped:git", locks=store)
+
+    store = toolflow.locks.open_store("memory")
+    message = {
+        "calls": [
+            {"id": "a", "tool": "git__git_add", "args": {"repo_path": "/r", "files": ["f"]}},
+            {"id": "b", "tool": "git__git_commit", "args": {"repo_path": "/r", "message": "m"}},
+        ]
+    }
+    async with anyio.create_task_group() as tasks:
+        for name in range(4):
+            tasks.start_soon(engine(name).run, message)
+    assert len(order) == 8
+    for (one, first), (other, second) in zip(order[::2], order[1::2], strict=True):
+        assert (one, first, second) == (other, "git_add", "git_commit")
 
 
 def test_changes_of_one_graph_take_turns():
@@ -439,3 +512,8 @@ def test_the_workspace_policy_says_what_the_tools_declare(tool, args, tmp_path):
     assert (one.reads or ()) == (other.reads or ())
     if tool != "run_command":  # the policy keeps the folder from other runs, too
         assert one.writes == other.writes
+
+
+def test_a_policy_may_be_nothing_but_its_bases(tmp_path, capsys):
+    (tmp_path / "policy.yaml").write_text("version: 1\nextends: shipped:git\n", "utf-8")
+    assert main(["check", str(tmp_path / "policy.yaml")]) == 0, capsys.readouterr()

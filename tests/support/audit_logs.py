@@ -39,6 +39,7 @@ class Told:
         text: The text of its result; ``None``: it has none.
         error: Whether the result is an error.
         at: The second of its line, and that of its result; ``None``: the log has no times.
+        details: What the log tells beside the result.
     """
 
     tool: str
@@ -46,6 +47,7 @@ class Told:
     text: str | None = "done"
     error: bool = False
     at: tuple[float, float] | None = None
+    details: Mapping[str, Any] | None = None
 
 
 def read(path: str, text: str, **more: Any) -> Told:
@@ -88,7 +90,8 @@ def log_lines(turns: Iterable[Iterable[Told]], *, results: str = "by time") -> l
                 answer = {"type": "tool_result", "tool_use_id": call_id, "content": call.text}
                 answer |= {"is_error": True} if call.error else {}
                 message = {"role": "user", "content": [answer]}
-                rest.append(_line("user", message, number, call.at and call.at[1]))
+                line = _line("user", message, number, call.at and call.at[1])
+                rest.append(line | ({"toolUseResult": call.details} if call.details else {}))
         rest.sort(key=lambda line: line.get("timestamp", ""))
         lines += rest[::-1] if results == "reversed" else rest
     return lines

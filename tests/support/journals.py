@@ -65,10 +65,12 @@ class World:
     Attributes:
         did: Which calls took effect, in order.
         faults: The disk of the process that runs now; once it is dead, bodies do nothing.
+        told: Called with every call that takes effect.
     """
 
     did: list[str] = field(default_factory=list)
     faults: DiskFaults = field(default_factory=DiskFaults)
+    told: Callable[[str], object] = str
 
     def engine(self, **options: Any) -> Engine:
         """A process's engine: tools that note their calls, and locks of its own."""
@@ -96,6 +98,7 @@ class World:
         if self.faults.dead:
             raise ProcessDied
         self.did.append(name)
+        self.told(name)
 
     @property
     def counts(self) -> Counter[str]:

@@ -16,13 +16,17 @@ from toolflow.cli import (
     diffing,
     explaining,
     exporting,
+    forking,
     importing,
     initialising,
+    listing,
     locking,
     planning,
     rendering,
     replaying,
+    resuming,
     running,
+    telling_why,
     trying,
 )
 from toolflow.cli.console import complain
@@ -49,7 +53,10 @@ app = typer.Typer(
 )
 app.command("plan")(planning.plan)
 app.command("run")(running.run)
+app.command("resume")(resuming.resume)
+app.command("runs")(listing.runs)
 app.command("replay")(replaying.replay)
+app.command("fork")(forking.fork)
 app.command("diff")(diffing.diff)
 app.command("render")(rendering.render)
 app.command("import")(importing.import_)
@@ -61,6 +68,7 @@ app.command("locks")(locking.locks)
 app.command("schema")(describing.schema)
 app.command("test")(trying.try_)
 app.command("explain")(explaining.explain_)
+app.command("why")(telling_why.why)
 
 
 @app.callback(invoke_without_command=True)

@@ -31,10 +31,11 @@ def diff(
     ),
     output: Output = typer.Option("text", "--output", "-o", help="text, json or yaml."),
 ) -> int:
-    """Compare: + only B has it, - only A has it, ~ both have it, and it is not the same.
+    """Tell what of two plans, turns or recordings is not the same.
 
-    Of two runs, outcomes and the order of starts are compared too. Ends with 0 if nothing is
-    different, with 1 if something is.
+    + only B has it, - only A has it, ~ both have it, and it is not the same. Of two runs, outcomes
+    and the order of starts are compared too. Ends with 0 if nothing is different, with 1 if
+    something is.
     """
     if a == b == "-":
         raise UsageError("A and B are both standard input. Name a file for one of them.")

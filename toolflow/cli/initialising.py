@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,6 +19,7 @@ from toolflow.errors import DocumentError, UsageError
 from toolflow.flow import Flow, load_flow
 from toolflow.flow.servers import open_servers
 from toolflow.flow.toolset import toolbox_of
+from toolflow.formats import read_document
 from toolflow.formats.session import open_session
 from toolflow.formats.tool_lists import read_tool_list, tool_lines
 from toolflow.model import Call, RecordedTurn, ToolSpec
@@ -77,6 +79,8 @@ def init(
 
 
 def _found(source: str, server: str | None, form: str | None) -> _Found:
+    if source == "-":
+        return _from_input(sys.stdin.read(), server, form)
     if form is None and (listed := _listed(source, server)):
         return _Found(listed)
     if server is not None:
@@ -93,6 +97,21 @@ def _found(source: str, server: str | None, form: str | None) -> _Found:
         raise UsageError(f"{source}: there are neither tools nor calls in it.")
     harness = _log_format(given.path, form) if given.kind == "log" else None
     return _Found(seen.tools, harness if harness in _HARNESSES else None, seen.examples)
+
+
+def _from_input(text: str, server: str | None, form: str | None) -> _Found:
+    """Tools or turns that come over standard input."""
+    try:
+        value: Any = yamlio.load(text, source="<stdin>").value
+    except DocumentError:
+        value = tool_lines(text)
+    if form is None and (listed := _of_server("<stdin>", value, server)):
+        return _Found(listed)
+    turns = read_document(text, source="<stdin>", format=form)
+    seen = seen_tools(call for turn in turns for call in turn.calls)
+    if not seen.tools:
+        raise UsageError("<stdin>: there are neither tools nor calls in it.")
+    return _Found(seen.tools, None, seen.examples)
 
 
 def _looked_at(source: str, form: str | None) -> tuple[Input, Iterable[Call]]:
@@ -116,21 +135,34 @@ def _calls(turns: Iterable[RecordedTurn]) -> Iterator[Call]:
 def _listed(source: str, server: str | None) -> tuple[ToolSpec, ...]:
     """The tools that a file declares; none where it is something else."""
     path = Path(source)
-    if source == "-" or not path.is_file() or path.stat().st_size > _MOST:
-        return ()
-    if path.suffix == ".jsonl":
-        with path.open("rb") as file:  # a log may be large: its first line tells what it is
-            first = file.readline(1_000_000).decode("utf-8", "replace")
-        if read_tool_list(tool_lines(f"{first}\n{first}")) is None:
+    try:
+        if not path.is_file() or path.stat().st_size > _MOST:
             return ()
-        value: Any = tool_lines(path.read_text("utf-8", "replace"))
-    else:
-        try:
-            value = yamlio.load_file(path).value
-        except DocumentError:
-            value = tool_lines(path.read_text("utf-8", "replace"))
-    if isinstance(value, dict) and "stages" in value:
-        return ()
+        value = _lines(path) if path.suffix == ".jsonl" else _document(path)
+    except OSError:
+        return ()  # whoever reads it next tells why it cannot be read
+    is_flow = isinstance(value, dict) and "stages" in value
+    return () if is_flow else _of_server(source, value, server)
+
+
+def _lines(path: Path) -> Any:
+    """The objects of a file with one a line; a log may be large, and its first line tells it."""
+    with path.open("rb") as file:
+        first = file.readline(1_000_000).decode("utf-8", "replace")
+    if read_tool_list(tool_lines(f"{first}\n{first}")) is None:
+        return None
+    return tool_lines(path.read_text("utf-8", "replace"))
+
+
+def _document(path: Path) -> Any:
+    try:
+        return yamlio.load_file(path).value
+    except DocumentError:
+        return tool_lines(path.read_text("utf-8", "replace"))
+
+
+def _of_server(source: str, value: Any, server: str | None) -> tuple[ToolSpec, ...]:
+    """The tools that a value declares, of the server that is named or that has such tools."""
     found = read_tool_list(value, server=server)
     if found is None:
         return ()

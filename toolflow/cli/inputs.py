@@ -28,6 +28,7 @@ _BY_FIELD: tuple[tuple[str, Kind], ...] = (
     ("turns", "recording"),
     ("rules", "policy"),
     ("calls", "turns"),
+    ("extends", "policy"),
     ("limits", "policy"),
     ("defaults", "policy"),
 )

@@ -9,6 +9,7 @@ import typer
 from toolflow.cli.asking import Asked, answer, answer_sweep, capacities
 from toolflow.cli.console import Output, say, say_data, tell
 from toolflow.cli.inputs import chosen, look_at, policy_of
+from toolflow.cli.reliving import relive
 from toolflow.cli.walking import until, walk_through
 from toolflow.errors import UsageError
 from toolflow.model.recording import Recording
@@ -53,6 +54,13 @@ def replay(
         None, "--until", metavar="CALL", help="Stop where this call would start: CALL or TURN/CALL."
     ),
     step: bool = typer.Option(False, "--step", help="Walk through the run, fact by fact."),
+    live: bool = typer.Option(
+        False, "--live", help="Run the tools again, and compare what they give."
+    ),
+    flow: str | None = typer.Option(None, "--flow", help="With --live: the flow with the tools."),
+    writes: bool = typer.Option(
+        False, "--writes", help="With --live: calls that are exclusive or write run again, too."
+    ),
     turn: str | None = typer.Option(None, "--turn", "-t", help="Only this turn: its id or number."),
     cwd: str | None = typer.Option(None, "--cwd", help="Where relative paths in keys start."),
     output: Output = typer.Option("text", "--output", "-o", help="text, json or yaml."),
@@ -65,27 +73,55 @@ def replay(
     """
     loaded = _loaded(recording, turn)
     limits = capacities(resources)
+    kinds = [word.strip() for given in ignore for word in given.split(",")]
     rules = policy_of(policy) if policy is not None else None
     asked = Asked(rules, pool, limits, cwd, missing, output)
     other = policy is not None or pool is not None or bool(limits)
+    walks = step or until_call is not None
+    _refuse(other=other or sweep is not None, live=live, walks=walks, tools=bool(flow) or writes)
+    if kinds and (live or walks or sweep is not None):
+        raise UsageError("--ignore belongs to a replay that compares. Leave it out.")
+    if picture is not None and (strict or kinds or not other or sweep is not None):
+        raise UsageError("--picture draws an answer. Ask with --policy, --pool or --resources.")
+    if live:
+        return relive(loaded, flow, output, writes=writes)
+    if walks:
+        return walk_through(loaded, until_call) if step else until(loaded, str(until_call), output)
     if sweep is not None:
         return answer_sweep(loaded, asked, sweep)
-    if until_call is not None or step:
-        if other:
-            raise UsageError("--until and --step walk through what was recorded. Leave rules out.")
-        return walk_through(loaded, until_call) if step else until(loaded, str(until_call), output)
-    kinds = [word.strip() for given in ignore for word in given.split(",")]
     if other and not (strict or kinds):
         return answer(loaded, asked, picture=picture, shows=shows)
-    if picture is not None:
-        raise UsageError("--picture draws an answer. Ask with --policy, --pool or --resources.")
+    return _replay(loaded, asked, kinds)
+
+
+def _refuse(*, other: bool, live: bool, walks: bool, tools: bool) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        UsageError: If there are such.
+    """
+    if live and (other or walks):
+        raise UsageError("--live runs what was recorded. Leave rules, --until and --step out.")
+    if tools and not live:
+        raise UsageError("--flow and --writes belong to --live.")
+    if walks and other:
+        raise UsageError("--until and --step walk through what was recorded. Leave rules out.")
+
+
+def _replay(loaded: Recording, asked: Asked, kinds: list[str]) -> int:
+    """Compare with what was recorded."""
     report = replay_recording(
-        loaded, policy=rules, cwd=cwd, pool=pool, resources=limits, ignore=kinds
+        loaded,
+        policy=asked.policy,
+        cwd=asked.cwd,
+        pool=asked.pool,
+        resources=asked.resources,
+        ignore=kinds,
     )
-    if output == "text":
+    if asked.output == "text":
         say(str(report))
     else:
-        say_data(report_data(report), output)
+        say_data(report_data(report), asked.output)
     for replayed in report.turns:
         for passed in replayed.ignored:
             tell(f"ignored {passed.kind}: {passed}")

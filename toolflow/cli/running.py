@@ -2,37 +2,61 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-import anyio
 import typer
 
-from toolflow.cli.approving import TerminalApprover
-from toolflow.cli.console import Output, is_live, say, say_data, tell
-from toolflow.cli.inputs import look_at
-from toolflow.cli.locking import opened
-from toolflow.cli.progress import Progress
+from toolflow.cli.console import Output
+from toolflow.cli.going import JOURNAL, Wishes, go
+from toolflow.cli.inputs import Input, chosen, look_at, turns_of
+from toolflow.compiler import Plan, load_plan
 from toolflow.errors import UsageError
-from toolflow.flow import FlowResult, Stage, load_flow, run_flow
-from toolflow.model.batch import CallPlan
-from toolflow.model.outcome import Outcome
-from toolflow.model.plan import PlanData
-from toolflow.recording import save_recording
-from toolflow.recording.result import RunResult
-from toolflow.render.save import save
-from toolflow.runtime.control import Control
+from toolflow.flow import Flow, Past, flow_of_turns, load_flow
+from toolflow.model.turn import Turn
+from toolflow.policy import load_policy
+from toolflow.recording.journal import Durability, open_journal
+from toolflow.recording.side_files import LARGE
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is run, as words of the command line that a later process can use as well.
+
+    Attributes:
+        what: The file that was named.
+        flow: The flow whose tools and policy a turn or a plan is run with.
+        tools: Python tools instead, each as ``module:name``.
+        policy: The policy file, instead of the flow's.
+        turn: Which turn of the file.
+        format: The wire or log format.
+        folder: The folder in which all that was said.
+    """
+
+    what: str
+    flow: str | None = None
+    tools: tuple[str, ...] = ()
+    policy: str | None = None
+    turn: str | None = None
+    format: str | None = None
+    folder: str = ""
 
 
 def run(
-    what: str = typer.Argument(..., metavar="FLOW", help="A flow file."),
+    what: str = typer.Argument(..., metavar="FLOW|TURN|PLAN", help="What to run."),
+    like: str | None = typer.Option(
+        None, "--flow", metavar="FLOW", help="For a turn or plan: a flow with its tools and policy."
+    ),
+    tools: list[str] = typer.Option(
+        [], "--tools", metavar="MODULE:NAME", help="For a turn or plan: Python tools."
+    ),
+    policy: str | None = typer.Option(None, "--policy", "-p", help="Another policy file."),
+    turn: str | None = typer.Option(None, "--turn", "-t", help="Which turn: its id or number."),
+    form: str | None = typer.Option(None, "--format", help="The wire or log format."),
     out: str | None = typer.Option(
-        None, "--out", help="The folder for recording and pictures; .toolflow/NAME-N by default."
+        None, "--out", help="The folder for what is written; .toolflow/NAME-N by default."
     ),
     pool: int | None = typer.Option(None, "--pool", min=1, help="Calls that run at once."),
     locks: str | None = typer.Option(
@@ -42,46 +66,82 @@ def run(
         help="Where keys are taken: by this process alone, by all of this machine, or by all that "
         "name the same lock file. By default what the flow says, else memory.",
     ),
+    durability: Durability = typer.Option(
+        "batch", "--durability", help="When the journal is on the disk itself."
+    ),
+    aside: int = typer.Option(
+        LARGE, "--results-above", min=0, metavar="BYTES", help="Results that go into own files."
+    ),
     yes: bool = typer.Option(False, "--yes", help="Approve every call that asks."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Show neither plans nor progress."),
     output: Output = typer.Option("text", "--output", "-o", help="How to write the results."),
 ) -> int:
-    """Run a flow: its stages in order, the calls of a stage as safely and as fast as they may."""
-    if look_at(what).kind != "flow":
-        raise UsageError(f"{what}: this is no flow. Name a file with `stages:`.")
-    flow = load_flow(what)
+    """Run a flow, a turn or a plan: its calls as safely and as fast as they may.
+
+    The run is written to a journal as it goes; `toolflow resume` goes on after a pause or a crash.
+    """
+    source = Source(what, like, tuple(tools), policy, turn, form, str(Path.cwd()))
+    flow = flow_of(source)
     folder = _folder(flow.name, out)
-    progress = Progress(quiet=quiet)
-    approver = None if not (yes or is_live()) else TerminalApprover(progress, yes=yes)
-    control = Control()
+    about = _about(flow, source)
+    wishes = Wishes(yes, quiet, output, pool, locks, aside)
+    with open_journal(folder / JOURNAL, durability=durability, about=about) as journal:
+        return go(flow, journal, Past(), wishes)
 
-    def planned(stage: Stage, plan: PlanData) -> None:
-        progress.plan(stage.id, str(plan), {call.name: call.label for call in plan.calls})
 
-    with opened(locks or flow.locks or "memory") as store, _ctrl_c(control), progress:
-        result = anyio.run(
-            partial(
-                run_flow,
-                flow,
-                out=folder,
-                on_event=progress.event,
-                on_plan=planned,
-                approver=approver,
-                control=control,
-                pool=pool,
-                locks=store,
-            )
-        )
-    written = _write(result, folder)
-    if output == "text":
-        say("\n".join(_result_lines(result)))
-    else:
-        say_data(_result_data(result, written), output)
-    for path in written:
-        tell(f"written: {path}")
-    if result.status == "paused":
-        _tell_pause(result)
-    return {"paused": 3, "aborted": 130}.get(result.status, 0 if result.ok else 1)
+def flow_of(source: Source) -> Flow:
+    """What a source says is to be run, as a flow.
+
+    Args:
+        source: What was named.
+
+    Raises:
+        DocumentError: If a file cannot be used.
+        UsageError: If nothing says which tools a turn or a plan is run with.
+    """
+    if source.what == "-":
+        raise UsageError("-: a later process could not read it again to go on. Name a file.")
+    given = look_at(_path(source, source.what), forced=source.format)
+    policy = None if source.policy is None else load_policy(Path(_path(source, source.policy)))
+    if given.kind == "flow":
+        if source.flow or source.tools or source.policy:
+            raise UsageError("--flow, --tools and --policy are for a turn or a plan.")
+        return load_flow(given.path)
+    if given.kind not in {"turns", "plan", "recording", "log"}:
+        raise UsageError(f"{source.what}: this is a {given.kind}. Name a flow, a turn or a plan.")
+    if (source.flow is None) == (not source.tools):
+        raise UsageError(f"{source.what}: say which tools run it: --flow FLOW, or --tools.")
+    like = None if source.flow is None else load_flow(_path(source, source.flow))
+    return flow_of_turns(
+        Path(source.what).stem,
+        _turns(given, source),
+        like=like,
+        tools=source.tools,
+        policy=policy,
+        folder=Path(source.folder),
+    )
+
+
+def _path(source: Source, path: str) -> str:
+    return str(Path(source.folder) / path)
+
+
+def _turns(given: Input, source: Source) -> list[Turn | Plan]:
+    if given.kind == "plan":
+        return [load_plan(Path(given.path))]
+    turns = [each.turn for each in chosen(turns_of(given, source.format), source.turn)]
+    if len({turn.id for turn in turns}) < len(turns) or not turns:
+        raise UsageError(f"{source.what} has {len(turns)} turns. Choose one with --turn.")
+    return list(turns)
+
+
+def _about(flow: Flow, source: Source) -> dict[str, Any]:
+    """What the journal's header says of the run: all that a later process needs to go on."""
+    fields = {name: getattr(source, name) for name in Source.__slots__}
+    words = {name: value for name, value in fields.items() if value}
+    if "tools" in words:
+        words["tools"] = list(words["tools"])
+    return {"name": flow.name, "run": words}
 
 
 def _folder(name: str, out: str | None) -> Path:
@@ -89,6 +149,11 @@ def _folder(name: str, out: str | None) -> Path:
     if out is not None:
         folder = Path(out)
         folder.mkdir(parents=True, exist_ok=True)
+        if (folder / JOURNAL).exists():
+            raise UsageError(
+                f"{out}: a run is there already. Go on with it (toolflow resume {out}), or name "
+                "another folder."
+            )
         return folder
     for number in count(1):
         folder = Path(".toolflow") / f"{name}-{number}"
@@ -98,83 +163,3 @@ def _folder(name: str, out: str | None) -> Path:
             continue
         return folder
     raise AssertionError("counting never ends")
-
-
-@contextmanager
-def _ctrl_c(control: Control) -> Iterator[None]:
-    """Ctrl-C once: stop at the next stop point. Twice: abort."""
-    pressed = 0
-
-    def on_signal(_signal: int, _frame: Any) -> None:
-        nonlocal pressed
-        pressed += 1
-        if pressed == 1:
-            tell("stopping at the next possible place; press Ctrl-C again to abort")
-            control.interrupt()
-        else:
-            control.abort("by the user")
-
-    before = signal.signal(signal.SIGINT, on_signal)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _write(result: FlowResult, folder: Path) -> list[str]:
-    recording = folder / "recording.yaml"
-    save_recording(result.recording, recording)
-    written = [str(recording)]
-    for stage in result.stages:
-        if stage.run is not None:
-            picture = folder / f"{stage.stage}.svg"
-            title = f"{result.flow.name}: {stage.stage}"
-            run = stage.run
-            save(run.plan, picture, outcomes=run.outcomes, times=run.times, title=title)
-            written.append(str(picture))
-    return written
-
-
-def _result_lines(result: FlowResult) -> Iterator[str]:
-    for stage in result.stages:
-        if stage.run is None:
-            yield f"{stage.stage}: {stage.status}, {stage.reason}"
-            continue
-        yield f"{stage.stage}: {stage.status}"
-        width = max((len(call.name) for call in stage.run.report.calls), default=0)
-        for call, outcome in _shown(stage.run):
-            status = "-" if outcome is None else outcome.status
-            text = "" if outcome is None else " ".join(outcome.text.split())
-            yield f"  {call.name:<{width}}  {status:<9}  {text[:70]}{'…' if len(text) > 70 else ''}"
-
-
-def _result_data(result: FlowResult, written: list[str]) -> dict[str, Any]:
-    stages = [
-        {
-            "stage": stage.stage,
-            "status": stage.status,
-            "reason": stage.reason,
-            "calls": [] if stage.run is None else [*_calls_data(stage.run)],
-        }
-        for stage in result.stages
-    ]
-    return {"flow": result.flow.name, "status": result.status, "stages": stages, "written": written}
-
-
-def _shown(run: RunResult) -> Iterator[tuple[CallPlan, Outcome | None]]:
-    """The calls with their outcomes, without the secrets that the policy names."""
-    return zip(run.report.calls, run.recorded().outcomes, strict=True)
-
-
-def _calls_data(run: RunResult) -> Iterator[dict[str, Any]]:
-    for call, outcome in _shown(run):
-        status, text = (None, None) if outcome is None else (outcome.status, outcome.text)
-        yield {"id": call.name, "status": status, "result": text}
-
-
-def _tell_pause(result: FlowResult) -> None:
-    for stage in result.stages:
-        if stage.run is not None and stage.status == "paused":
-            for question in stage.run.questions:
-                tell(f"{stage.stage}: {question.call} waits for an answer: {question.text}")
-    tell("paused; run it again at a terminal to answer, or with --yes to approve")

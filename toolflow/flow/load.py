@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from toolflow import yamlio
+from toolflow.compiler import Plan
 from toolflow.errors import FlowError, Problem
 from toolflow.flow.schema import CallSpec, FlowSpec, StageSpec, Tools
 from toolflow.flow.templates import Template, compile_template
+from toolflow.model.turn import Turn
 from toolflow.policy import Policy, load_policy
 from toolflow.policy.shelf import SHIPPED, is_shipped, no_such_policy, shipped_names
 from toolflow.yamlio import Document
@@ -45,6 +47,7 @@ class Stage:
         calls: Its calls.
         message: A recorded provider message instead of calls.
         line: Its line in the flow file, or ``None``.
+        turn: What it runs instead of both: a turn, or the plan of one.
     """
 
     id: str
@@ -53,6 +56,7 @@ class Stage:
     calls: tuple[StageCall, ...]
     message: Any
     line: int | None
+    turn: Turn | Plan | None = None
 
 
 @dataclass(frozen=True, slots=True)

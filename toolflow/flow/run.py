@@ -6,13 +6,16 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import anyio
 
+from toolflow.compiler import Plan
 from toolflow.engine import Engine
 from toolflow.flow.load import Flow, Stage
+from toolflow.flow.past import NO_PAST, Past
 from toolflow.flow.servers import open_servers
 from toolflow.flow.toolset import toolbox_of, workspace_root
 from toolflow.formats import read_turn
@@ -22,6 +25,8 @@ from toolflow.model.plan import PlanData
 from toolflow.model.recording import Recording
 from toolflow.model.turn import Call, Turn, call_names
 from toolflow.policy import ExpressionError, KeyFilters
+from toolflow.recording.checkpoint import turn_of
+from toolflow.recording.journal import Journal, JournalTurn, result_of
 from toolflow.recording.result import RunResult
 from toolflow.runtime.approvals import Approver
 from toolflow.runtime.control import Control
@@ -103,6 +108,7 @@ class _Run:
     options: dict[str, Any]
     planned: Planned
     control: Control
+    past: Past
     values: dict[str, dict[str, Any]] = field(default_factory=dict)
     results: dict[str, StageResult] = field(default_factory=dict)
     ended: dict[str, anyio.Event] = field(default_factory=dict)
@@ -124,6 +130,8 @@ async def run_flow(
     control: Control | None = None,
     pool: int | None = None,
     locks: LockStore | None = None,
+    journal: Journal | None = None,
+    past: Past = NO_PAST,
 ) -> FlowResult:
     """Run a flow. Stages without a path between them run side by side and share the locks.
 
@@ -137,6 +145,9 @@ async def run_flow(
         pool: How many calls of one stage run at once, instead of what the policy says.
         locks: Where keys and resources are taken, instead of where the flow says. Keys with
             ``hold: run`` stay held to the end of the flow.
+        journal: Where it is written as it goes.
+        past: What an earlier process made of it: stages that are done keep their results, one that
+            paused or whose process died goes on.
 
     Returns:
         What became of every stage.
@@ -149,8 +160,8 @@ async def run_flow(
     tools = toolbox_of(flow, root)
     engine = Engine(tools, policy=flow.policy, cwd=root or flow.folder, pool=pool, locks=store)
     control = control or Control()
-    options = {"on_event": on_event or (), "approver": approver}
-    run = _Run(flow, engine, options, on_plan, control)
+    options = {"on_event": on_event or (), "approver": approver, "journal": journal}
+    run = _Run(flow, engine, options, on_plan, control, past)
     run.ended = {stage.id: anyio.Event() for stage in flow.stages}
     async with open_servers(flow, root, tools, control) as opened:
         if not opened:
@@ -194,13 +205,32 @@ async def _stage_result(run: _Run, stage: Stage) -> StageResult:
     if wanted is not True:
         run.values[stage.id] = {}
         return StageResult(stage.id, "skipped", reason="its condition is not true")
-    turn = _turn(run, stage)
-    plan = run.engine.plan(turn)
+    earlier = run.past.turns.get(stage.id)
+    if earlier is not None:
+        return await _go_on(run, stage, earlier)
+    plan = stage.turn if isinstance(stage.turn, Plan) else None
+    given = stage.turn if isinstance(stage.turn, Turn) else None
+    turn = turn_of(plan) if plan is not None else given or _turn(run, stage)
+    plan = plan or run.engine.plan(turn)
     run.planned(stage, plan)
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     result = await run.engine.run(plan, control=run.control, **run.options)
     run.values[stage.id] = _values(turn, result)
     return StageResult(stage.id, result.status, result, started_at=started_at)
+
+
+async def _go_on(run: _Run, stage: Stage, earlier: JournalTurn) -> StageResult:
+    """A stage that an earlier process had begun."""
+    if not earlier.unfinished:
+        result = result_of(earlier)
+    else:
+        checkpoint = earlier.repair().checkpoint
+        answers = run.past.answers.get(stage.id, {})
+        run.planned(stage, checkpoint.plan)
+        go_on = partial(run.engine.resume, checkpoint, answers, pool=run.past.pool)
+        result = await go_on(control=run.control, **run.options)
+    run.values[stage.id] = _values(earlier.turn, result)
+    return StageResult(stage.id, result.status, result, started_at=earlier.started_at)
 
 
 def _stopped(result: StageResult) -> bool:

@@ -38,7 +38,11 @@ def workspace_root(flow: Flow, out: Path) -> Path | None:
     if not spec.copy_first:
         return root
     copy = out / "workspace"
-    shutil.copytree(root, copy, symlinks=True, dirs_exist_ok=True)
+    if not copy.exists():  # it is there where a run goes on
+        part = out / ".workspace"
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.copytree(root, part, symlinks=True)
+        part.rename(copy)
     return copy
 
 

@@ -20,7 +20,13 @@ from toolflow.model import ToolSpec
 from toolflow.model.turn import EMPTY
 
 _SCHEMAS: Final = ("inputSchema", "input_schema", "parameters", "parametersJsonSchema")
-_HOLDERS: Final = ("tools", "functions", "functionDeclarations", "function_declarations")
+_HOLDERS: Final = (
+    "tools",
+    "function",
+    "functions",
+    "functionDeclarations",
+    "function_declarations",
+)
 _CALLS: Final = frozenset({"role", "arguments", "args", "input", "call_id", "tool_call_id"})
 _MAX_TOOLS: Final = 10_000
 _NO_SCHEMA: Final[Mapping[str, Any]] = {"type": "object", "properties": {}}

@@ -4,7 +4,7 @@ from toolflow.model.batch import DEFAULT_TERMS, Batch, CallPlan, Limits, Terms, 
 from toolflow.model.event import Event
 from toolflow.model.outcome import Image, Outcome, Times
 from toolflow.model.plan import Edge, Gate, Node, PlanData
-from toolflow.model.recording import Committed, Fact, RecordedTurn, Recording
+from toolflow.model.recording import Committed, Fact, LoggedResult, RecordedTurn, Recording
 from toolflow.model.tool import Catalog, ToolSpec
 from toolflow.model.turn import Call, Notice, Turn, call_names
 
@@ -21,6 +21,7 @@ __all__ = [
     "Gate",
     "Image",
     "Limits",
+    "LoggedResult",
     "Node",
     "Notice",
     "Outcome",

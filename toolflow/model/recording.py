@@ -69,6 +69,22 @@ class Committed:
 
 @quick
 @dataclass(frozen=True, slots=True)
+class LoggedResult:
+    """What a log tells of a call's result beside its outcome.
+
+    Attributes:
+        line: The number of its line.
+        seconds: How long the body took, where the log has measured that; else ``None``.
+        before: The text of the file before the call changed it, where the log keeps it.
+    """
+
+    line: int
+    seconds: float | None = None
+    before: str | None = None
+
+
+@quick
+@dataclass(frozen=True, slots=True)
 class RecordedTurn:
     """One turn with what became of it. The tuples run in call order, one entry a call.
 
@@ -85,8 +101,9 @@ class RecordedTurn:
         committed: What was committed, for a replay to compare with; ``None``: ``messages`` is the
             only record of it.
         line: The number of its first line in the log that it was read from, or ``None``.
-        result_lines: The number of the line of each call's result in that log; ``None`` where
-            there is no result; empty where nobody knows.
+        results: What that log tells of each call's result beside the outcome; ``None`` where there
+            is no result; empty where it was read from no log. Neither is part of a recording's
+            file.
     """
 
     turn: Turn
@@ -99,7 +116,7 @@ class RecordedTurn:
     facts: tuple[Fact, ...] = ()
     committed: Committed | None = field(default=None, compare=False)
     line: int | None = field(default=None, compare=False)
-    result_lines: tuple[int | None, ...] = field(default=(), compare=False)
+    results: tuple[LoggedResult | None, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

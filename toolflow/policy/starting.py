@@ -24,6 +24,7 @@ from toolflow.yamlio import dump
 
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 _WORDS: Final = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
+_ADDRESS: Final = re.compile(r"([a-z+.-]+://)(?:[^/?#]*@)?([^/?#]*)", re.IGNORECASE)
 _WIDTH: Final = 96
 _FOLDER: Final = "/project"
 _EXAMPLES: Final = 2
@@ -93,11 +94,17 @@ def _rule(spec: ToolSpec, examples: Examples) -> _Rule:
     wanted = {name for guess in guessed for name in guess.arguments}
     made: list[Mapping[str, Any]] = []
     for args in examples.get(spec.name, ()):
-        short = {name: args[name] for name in args if name in wanted}
+        short = {name: _without_login(args[name]) for name in args if name in wanted}
         if short not in made and _is_short(short):
             made.append(short)
     sample = {name: value for guess in guessed for name, value in guess.arguments.items()}
     return _Rule(spec, guessed, tuple(made[:_EXAMPLES]) or (sample,))
+
+
+def _without_login(value: Any) -> Any:
+    """An address by its host alone: logs hold logins and tokens in them."""
+    found = _ADDRESS.match(value) if isinstance(value, str) else None
+    return value if found is None else f"{found[1]}{found[2]}/"
 
 
 def _is_short(args: Mapping[str, Any]) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from toolflow.recording.file import dump_recording as dump_recording
     from toolflow.recording.file import load_recording as load_recording
     from toolflow.recording.file import save_recording as save_recording
+    from toolflow.recording.forking import fork_at as fork_at
     from toolflow.recording.forms import outcome_data as outcome_data
     from toolflow.recording.forms import outcome_from as outcome_from
     from toolflow.recording.journal import Journal as Journal
@@ -54,6 +55,7 @@ _HOMES = {
     "after_crash": "crash",
     "diff_recordings": "differing",
     "dump_recording": "file",
+    "fork_at": "forking",
     "load_checkpoint": "checkpoint_file",
     "load_recording": "file",
     "open_journal": "journal",

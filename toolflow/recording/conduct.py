@@ -49,8 +49,8 @@ def journal_for(
         around = parent.surroundings.journal if parent is not None else None
         yield around.nested() if around is not None else None
         return
-    from toolflow.recording.journal.journal import Journal, open_journal  # noqa: PLC0415  # rare
-    from toolflow.recording.journal.run_writer import RunWriter  # noqa: PLC0415
+    from toolflow.recording.journal import Journal, open_journal  # noqa: PLC0415  # not every run
+    from toolflow.recording.journal.run_writer import RunWriter  # noqa: PLC0415  # has one
 
     base = None if since is None else since[0].with_given(since[1])
     if isinstance(journal, Journal):

@@ -16,6 +16,8 @@ from toolflow.recording.atomic import replacing, told
 from toolflow.recording.forms import notice_data, read_notices
 from toolflow.recording.reader import Path, Reader
 from toolflow.recording.sealing import seal, sealed_in, unseal
+from toolflow.recording.side_files import KEY as FILE_KEY
+from toolflow.recording.side_files import fetch, put_aside
 from toolflow.recording.turn_form import read_recorded_turn, turn_data
 from toolflow.yamlio import Document
 
@@ -92,18 +94,29 @@ def yaml_text(data: Mapping[str, Any]) -> str:
         raise RecordingError(unwritable("<recording>", error)) from error
 
 
-def save_recording(recording: Recording, path: str | FilePath) -> None:
+def save_recording(recording: Recording, path: str | FilePath, *, aside: int | None = None) -> None:
     """Write a recording to a file: in one step, so that nobody ever sees half of it.
 
     Args:
         recording: The recording.
         path: The file; what was in it is replaced. A name that ends in ``.json`` gives JSON.
+        aside: Results of more bytes than this go into files of their own, ``results/DIGEST.txt``
+            beside it; ``None``: all stand in the recording itself.
 
     Raises:
-        RecordingError: If the recording cannot be written, or the file cannot.
+        RecordingError: If the recording cannot be written, or a file cannot.
     """
     form: Literal["yaml", "json"] = "json" if str(path).endswith(".json") else "yaml"
-    write_file(dump_recording(recording, form), path)
+    if aside is None:
+        write_file(dump_recording(recording, form), path)
+        return
+    try:
+        data = seal(recording_data(recording))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordingError(unwritable("<recording>", error)) from error
+    put_aside(data, FilePath(path), aside)
+    text = json.dumps(data, ensure_ascii=False, indent=1) if form == "json" else yamlio.dump(data)
+    write_file(text, path)
 
 
 def json_text(data: dict[str, Any]) -> str:
@@ -149,6 +162,7 @@ def load_recording(
             its line and column.
     """
     document = _document(source)
+    aside = list(fetch(document.value, _path(source))) if _has_files(document) else []
     if document.text == "" or sealed_in(document.text):
         document = replace(document, value=unseal(document.value))
     reader = Reader(document)
@@ -168,6 +182,7 @@ def load_recording(
     if reader.problems:
         raise RecordingError(reader.problems)
     turns, corrupt = _read_turns(reader.document, items)
+    corrupt += aside
     if corrupt and (strict or len({problem[0] for problem in corrupt}) == len(items)):
         raise RecordingError([problem for _, problem in corrupt])
     names = [recorded.turn.id for recorded in turns]
@@ -175,12 +190,27 @@ def load_recording(
     return replace(recording, turns=tuple(turns), notices=notices + found)
 
 
+def _path(source: object) -> FilePath | None:
+    """The file that a recording is loaded from, if it is one."""
+    if isinstance(source, FilePath) or (isinstance(source, str) and not _is_text(source)):
+        return FilePath(source)
+    return FilePath(source.source) if isinstance(source, Document) and source.text else None
+
+
+def _is_text(source: str) -> bool:
+    return "\n" in source or source.lstrip().startswith("{")
+
+
+def _has_files(document: Document) -> bool:
+    return document.text == "" or FILE_KEY in document.text
+
+
 def _document(source: str | FilePath | Mapping[str, Any] | Document) -> Document:
     if isinstance(source, Document):
         return source
     if isinstance(source, Mapping):
         return yamlio.of_value(source, source="<recording>", error=RecordingError)
-    if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
+    if isinstance(source, str) and _is_text(source):
         return yamlio.load(source, source="<recording>", error=RecordingError)
     return yamlio.load_file(source, error=RecordingError)
 

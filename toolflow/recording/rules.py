@@ -8,7 +8,7 @@ from typing import Any
 
 from toolflow.compiler import Plan, compile_plan
 from toolflow.compiler.compile import resource_problems
-from toolflow.errors import DivergenceError, DocumentError, ReplayError
+from toolflow.errors import DivergenceError, DocumentError, ReplayError, UsageError
 from toolflow.model.batch import Batch, CallPlan, Limits
 from toolflow.model.plan import PlanData
 from toolflow.model.recording import Fact, RecordedTurn, Recording
@@ -96,6 +96,27 @@ class Rules:
         if self._policy is None or not isinstance(then, CallPlan) or self._stands(then):
             return
         yield from call_differences(then, self._again(recorded, calls[fact.call], then.args))
+
+    def changed(self, recorded: RecordedTurn, call: CallPlan, args: Mapping[str, Any]) -> CallPlan:
+        """A call decided about anew with other arguments, as after a before-hook (spec 6.4).
+
+        Args:
+            recorded: Its turn.
+            call: The call as it is planned.
+            args: The other arguments.
+
+        Raises:
+            UsageError: If no policy is known.
+        """
+        if self._policy is None:
+            raise UsageError(
+                "The recording knows its policy by digest only, so other arguments cannot be "
+                "classified. Name a policy."
+            )
+        if recorded.plan is None:
+            tools = self._tools
+            return self._policy.reclassify(call, recorded.turn, args, tools, cwd=self._cwd)
+        return self._again(recorded, call, args)
 
     def _batch(self, recorded: RecordedTurn) -> Batch:
         turn, plan = recorded.turn, recorded.plan

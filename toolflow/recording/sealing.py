@@ -2,7 +2,8 @@
 
 Lone surrogates (a model's own text, cut in the middle of a character) and very deep nesting come
 from outside and must not be lost. They are rare, so nothing is looked at before a document could
-not be written without it. A sealed value is a mapping of the one key ``$json``.
+not be written without it. A sealed value is a mapping of the one key ``$json``. A value that only
+looks like one, or like the name of a side file, is sealed itself.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 KEY: Final = "$json"
+_FILE: Final = "$file"  # the one key of a value that stands in a file of its own
 _DEEPEST: Final = 40  # levels; a document adds some of its own
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def sealed_in(text: str) -> bool:
     """Whether there may be something sealed in a document's text."""
-    return KEY in text
+    return KEY in text or _FILE in text
 
 
 def seal(value: Any, depth: int = 0) -> Any:
@@ -35,7 +37,11 @@ def seal(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         return _sealed(value) if _SURROGATE.search(value) else value
     if isinstance(value, Mapping):
-        if depth >= _DEEPEST or set(value) == {KEY} or any(map(_SURROGATE.search, value)):
+        if (
+            depth >= _DEEPEST
+            or set(value) in ({KEY}, {_FILE})
+            or any(map(_SURROGATE.search, value))
+        ):
             return _sealed(value)
         return {key: seal(inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, list | tuple):

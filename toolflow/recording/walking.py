@@ -17,8 +17,9 @@ from toolflow.recording.drive import Drive
 from toolflow.recording.facts import facts_of
 from toolflow.recording.projection import as_plan
 from toolflow.recording.waiting import Waiting
-from toolflow.scheduler.decisions import DONE
+from toolflow.scheduler.decisions import AFTER, DONE, HOOKING
 
+_SETTLED = frozenset({AFTER, HOOKING, DONE})
 _WORDS = {
     "begin": "the run begins",
     "prepared": "{name}: its before-hook is done",
@@ -110,9 +111,20 @@ class Walk:
         return self._step >= len(self._facts)
 
     @property
+    def end(self) -> str:
+        """``finish`` or ``pause`` once the scheduler has decided it, else the empty text."""
+        return self._drive.end
+
+    @property
     def next(self) -> Fact | None:
         """The next fact."""
         return None if self.over else self._facts[self._step]
+
+    @property
+    def settled(self) -> frozenset[int]:
+        """Indexes of the calls whose outcome is known by now."""
+        phases = enumerate(self._drive.scheduler.phase)
+        return frozenset(index for index, phase in phases if phase in _SETTLED)
 
     def step(self) -> None:
         """Tell the scheduler the next fact; at the end nothing happens.

@@ -15,7 +15,7 @@ from toolflow.errors import PolicyError, UsageError
 from toolflow.policy import load_policy
 from toolflow.policy.durations import duration
 
-FLOWS = Path(__file__).parents[3] / "flows" / "policies"
+DOCS = Path(__file__).parents[3] / "docs"
 
 EVERY_FIELD = """\
 version: 1
@@ -366,7 +366,7 @@ def test_templates_are_compiled_when_the_policy_is_loaded() -> None:
 
 @pytest.mark.parametrize("page", ["policy.md", "yaml.md"])
 def test_the_examples_of_the_reference_load(page: str) -> None:
-    text = (FLOWS.parents[1] / "docs" / "reference" / page).read_text(encoding="utf-8")
+    text = (DOCS / "reference" / page).read_text(encoding="utf-8")
     blocks = [part.split("```")[0] for part in text.split("```yaml\n")[1:]]
     examples = [block for block in blocks if "version: 1" in block]  # the others are turns
     assert examples

@@ -153,6 +153,13 @@ def test_names_alone_make_no_base():
     assert bases_of(tools, "workspace").names == ("workspace",)
 
 
+def test_a_tool_of_a_server_does_not_bring_in_the_policy_of_a_harness():
+    tools = [spec("Bash", "command"), spec("mcp__ide__getDiagnostics")]
+    text, _ = made(*tools)  # whose Bash is it?
+    assert "extends: [" not in text
+    assert bases_of(tools, "claude-code").names == ("claude-code",)
+
+
 def test_a_server_of_another_name_is_told_how_to_be_known():
     tools = [spec(n, server="fs") for n in ("read_file", "write_file", "edit_file", "move_file")]
     text, _ = made(*tools)
@@ -193,6 +200,14 @@ def test_cases_are_made_of_the_calls_that_were_seen():
     assert [call["args"] for call in cases[0]["turn"]] == [{"user_id": "ann"}, {"user_id": "bob"}]
     assert "secret" not in text  # only what keys are made of
     assert seen.tools[0].parameters["required"] == ["user_id"]
+
+
+def test_logins_and_tokens_in_addresses_get_into_no_case():
+    calls = [Call(0, "a", "get_page", {"url": "https://me:secret@example.com/a?token=secret"})]
+    seen = seen_tools(calls)
+    text, _ = made(*seen.tools, examples=seen.examples)
+    assert "secret" not in text
+    assert "reads: [host:example.com:443]" in text.replace('"', "")
 
 
 def test_no_tools_give_a_policy_without_rules():

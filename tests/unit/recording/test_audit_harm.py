@@ -9,6 +9,7 @@ from audit_logs import Told, edit, look, policy, read, recording, write, write_l
 
 from toolflow.formats.session import read_session
 from toolflow.recording.audit import Finding, audit
+from toolflow.recording.audit.meeting import is_everything
 
 OLD, NEW = "return the_old_value", "return the_new_value"
 OPEN = {"at": (0, 5)}  # both calls of a turn, open from its start
@@ -80,6 +81,24 @@ def test_an_edit_that_brings_the_old_text_back_lost_nothing(tmp_path: Path) -> N
     one = edit("/f", OLD, NEW, at=(0, 4))
     two = edit("/f", "x = 1", f"x = 1; {OLD}", f"x = 1; {OLD}", at=(0, 5))
     assert kinds(tmp_path, one, two) == [("lost_update", "risk")]
+
+
+def test_a_file_as_it_was_before_an_edit_tells_what_the_edit_came_upon(tmp_path: Path) -> None:
+    after, before = {"originalFile": f"{NEW}\nx = 1"}, {"originalFile": f"{OLD}\nx = 1"}
+    one = edit("/f", OLD, NEW, at=(0, 4), details=before)
+    assert kinds(tmp_path, one, edit("/f", "x = 1", "x = 2", at=(0, 5), details=after)) == []
+    [finding] = found(tmp_path, one, edit("/f", "x = 1", "x = 2", at=(0, 5), details=before))
+    assert (finding.kind, finding.level) == ("lost_update", "harm")
+    assert finding.evidence is not None
+    assert OLD in finding.evidence
+
+
+def test_edits_whose_results_came_in_the_other_order_lost_nothing(tmp_path: Path) -> None:
+    first = edit("/f", OLD, NEW, at=(0, 5), details={"originalFile": f"{OLD}\nthe_limit = 2"})
+    second = edit(
+        "/f", "the_limit = 1", "the_limit = 2", at=(0, 5), details={"originalFile": f"{OLD}"}
+    )
+    assert kinds(tmp_path, first, second) == []
 
 
 # conflicts
@@ -192,6 +211,34 @@ def test_a_search_beside_a_write_below_it_was_open_at_once(tmp_path: Path) -> No
     [finding] = found(tmp_path, *calls)
     assert (finding.kind, finding.level, finding.key) == ("overlap", "risk", "file:/d/**")
     assert finding.text == "2 calls that meet were open at the same time."
+
+
+@pytest.mark.parametrize(
+    ("key", "everything"),
+    [
+        ("file:/**", True),
+        ("file:/repo/**", False),
+        ("file://**", True),
+        ("/**", True),
+        ("file:/repo", False),
+        ("todo-list", False),
+        ("git:/a/b/**", False),
+    ],
+)
+def test_keys_that_stand_for_everything(key: str, everything: bool) -> None:
+    assert is_everything(key) is everything
+
+
+def test_calls_of_which_nobody_knows_what_they_change_are_a_note(tmp_path: Path) -> None:
+    calls = [Told("Grep", {"path": ""}, "x", **OPEN), edit("/d/f", OLD, NEW, **OPEN)]
+    [finding] = found(tmp_path, *calls)
+    assert (finding.kind, finding.level, finding.key) == ("overlap", "note", "file:/**")
+    assert finding.text.endswith("some of which may change anything.")
+
+
+def test_writes_whose_texts_are_not_known_overlap(tmp_path: Path) -> None:
+    calls = [Told("Write", {"file_path": "/f", "blob": n}, **OPEN) for n in (1, 2)]
+    assert kinds(tmp_path, *calls) == [("overlap", "risk")]
 
 
 def test_a_search_without_times_is_no_finding(tmp_path: Path) -> None:

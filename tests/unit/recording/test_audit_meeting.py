@@ -83,3 +83,10 @@ def test_calls_of_a_policy_meet_by_their_keys() -> None:
     turn = read_turn({"calls": [{"id": k, "tool": "w", "args": {"k": k[0]}} for k in ("a", "ab")]})
     batch = load_policy({"version": 1, "rules": rules}).classify(turn)
     assert meetings(batch.calls) == (((0, 1),), 1)
+
+
+def test_what_is_known_is_told_before_what_stands_for_everything() -> None:
+    one = call(0, "", "file:/** shell:main", "exclusive")
+    found = described(one, call(1, "shell:main", "file:/**", "exclusive"))
+    assert found is not None
+    assert (found.key, found.accesses) == ("shell:main", ("write", "read"))

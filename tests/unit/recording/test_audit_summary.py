@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from audit_logs import Told, edit, look, policy, read, recording
 
+from toolflow.errors import UsageError
 from toolflow.model import Recording
 from toolflow.policy import load_policy
 from toolflow.recording.audit import Collector, Range, Summary, audit
@@ -30,6 +33,7 @@ def test_totals(tmp_path: Path) -> None:
     assert (found.turns, found.parallel, found.largest) == (3, 2, 3)
     assert (found.calls, found.results) == (6, 5)
     assert found.verdicts == {"exclusive": 1, "safe": 4, "settled": 1}
+    assert found.keyed == 4
     assert (found.together, found.meets, found.meeting_turns, found.at_once) == (2, 1, 1, 1)
     assert (found.timed, found.several, found.wall, found.wall_several) == (2, 2, 4, 4)
     assert found.counted == 4
@@ -132,3 +136,10 @@ def test_relative_paths_start_where_the_turn_says(tmp_path: Path) -> None:
     given = recording(tmp_path, [edit("f", OLD, NEW), edit("/repo/f", "x", "y")])
     assert audit(given, relative).summary.totals.meets == 1
     assert audit(given, relative, cwd="/elsewhere").summary.totals.meets == 0
+
+
+def test_outcomes_that_do_not_fit_the_calls_are_refused(tmp_path: Path) -> None:
+    given = recording(tmp_path, [look()])
+    turn = replace(given.turns[0], outcomes=())
+    with pytest.raises(UsageError, match="'turn-1' has 1 calls and 0 outcomes"):
+        audit(replace(given, turns=(turn,)), policy())

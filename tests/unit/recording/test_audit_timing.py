@@ -10,6 +10,7 @@ from audit_logs import Told, edit, look, policy, recording
 
 from toolflow.errors import UsageError
 from toolflow.model import Event, Outcome, RecordedTurn, Times
+from toolflow.recording import simulate
 from toolflow.recording.audit import Audit, Reading, TurnTime, audit
 
 
@@ -136,3 +137,41 @@ def test_times_that_cannot_be_are_no_times(tmp_path: Path) -> None:
     found = measured(tmp_path, (0, float("nan")), (3, 1)).turns[0]
     assert found.time is None
     assert found.timed == 0
+
+
+@pytest.mark.parametrize(
+    "details", [{"durationMs": 250}, {"durationSeconds": 0.25}, {"totalDurationMs": 250}]
+)
+def test_what_the_log_has_measured_is_what_a_call_took(
+    tmp_path: Path, details: dict[str, float]
+) -> None:
+    given = recording(tmp_path, [Told("Look", at=(0, 4), details=details), look((0, 4))])
+    found = audit(given, policy())
+    assert found.turns[0].seconds == (0.25, 4)
+    assert found.summary.tools[0].seconds == 4.25
+    assert found.turns[0].time is not None
+    assert found.turns[0].time.counted == 4
+
+
+@pytest.mark.parametrize("value", [-1, True, "5", None, 1e300, float("nan")])
+def test_what_is_no_duration_is_not_taken_for_one(tmp_path: Path, value: object) -> None:
+    told = Told("Look", at=(0, 4), details={"durationMs": value, "x": 1})
+    assert audit(recording(tmp_path, [told]), policy()).turns[0].seconds == (4,)
+
+
+@pytest.mark.parametrize("pool", [1, 2, 4])
+@pytest.mark.parametrize(
+    "tools", ["Look Look Look", "Look Bash Look Look", "Bash Bash", "Look Never"]
+)
+def test_the_short_way_to_the_simulated_time_is_the_long_one(
+    tmp_path: Path, tools: str, pool: int
+) -> None:
+    calls = [Told(tool, at=(0, 1 + 3 * at % 5)) for at, tool in enumerate(tools.split())]
+    [turn] = audit(recording(tmp_path, calls), policy(), pool=pool).turns
+    assert turn.time is not None
+    seconds = {
+        call.name: told
+        for call, told in zip(turn.plan.calls, turn.seconds, strict=True)
+        if told is not None and call.verdict.kind != "settled"
+    }
+    assert turn.time.whole.simulated == pytest.approx(simulate(turn.plan, seconds).total)

@@ -16,7 +16,7 @@ from toolflow.formats.base import quoted
 from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.grouping import Message
 from toolflow.formats.session.log import Log
-from toolflow.formats.session.outcomes import outcome_of
+from toolflow.formats.session.outcomes import before_of, outcome_of, seconds_of
 from toolflow.formats.session.pairing import LIMIT, WINDOW, Result
 from toolflow.formats.session.sources import Sources
 from toolflow.formats.session.times import parse_time
@@ -48,6 +48,7 @@ _NOT_EXTRA = frozenset(
         "toolUseResult",
     }
 )
+_RESULT = "tool_result"
 _INTERRUPT = "[Request interrupted by user"
 
 
@@ -184,7 +185,7 @@ class _Reader:
         for block in content:
             if not isinstance(block, dict):
                 continue
-            if block.get("type") == "tool_result":
+            if block.get("type") == _RESULT:
                 self._take_result(number, line, block, source)
             elif str(block.get("text", "")).startswith(_INTERRUPT) and source in self._latest:
                 self._latest[source].interrupted = number
@@ -200,7 +201,11 @@ class _Reader:
             self._reading.oddities.append(Notice("result_without_call", text, line=number))
             return
         outcome = outcome_of(block, line.get("toolUseResult"))
-        result = Result(outcome, number, parse_time(line.get("timestamp")))
+        time, details = parse_time(line.get("timestamp")), line.get("toolUseResult")
+        content = line["message"]["content"]
+        if sum(isinstance(each, dict) and each.get("type") == _RESULT for each in content) > 1:
+            details = None  # nobody says whose they are
+        result = Result(outcome, number, time, seconds_of(details), before_of(details))
         holder.touched = self._counts[source]
         holder.results.setdefault(str(call_id), []).append(result)
 

@@ -36,6 +36,8 @@ _SENTENCES = sentences(
     (r"<tool_use_error>Error: No such tool available", "unknown_tool"),
     (r"<tool_use_error>(Sibling tool call errored|Cancelled: parallel tool call)", "skipped"),
 )
+_DURATIONS = (("durationMs", 0.001), ("durationSeconds", 1.0), ("totalDurationMs", 0.001))
+_LONG = 1e12
 
 
 def outcome_of(block: dict[str, Any], details: Any) -> Outcome:
@@ -54,6 +56,31 @@ def outcome_of(block: dict[str, Any], details: Any) -> Outcome:
     if isinstance(more.get("backgroundTaskId"), str):
         return Outcome("running", value, images=images, note="It was moved to the background.")
     return Outcome("ok", value, images=images)
+
+
+def seconds_of(details: Any) -> float | None:
+    """How long the body of a call took, where the tool has measured that.
+
+    Args:
+        details: The ``toolUseResult`` of the line of its result, or ``None``.
+    """
+    if not isinstance(details, dict):
+        return None
+    for name, unit in _DURATIONS:
+        value = details.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _LONG:
+            return value * unit
+    return None
+
+
+def before_of(details: Any) -> str | None:
+    """The text of a file before a call changed it, where the log keeps it.
+
+    Args:
+        details: The ``toolUseResult`` of the line of its result, or ``None``.
+    """
+    text = details.get("originalFile") if isinstance(details, dict) else None
+    return text if isinstance(text, str) else None
 
 
 def _error(value: Any, images: tuple[Image, ...]) -> Outcome:

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolflow.formats.base import quoted
 from toolflow.formats.session.times import iso, parse_time, seconds
-from toolflow.model import Notice, Outcome, RecordedTurn, Times, Turn, call_names
+from toolflow.model import LoggedResult, Notice, Outcome, RecordedTurn, Times, Turn, call_names
 from toolflow.model.value import quick
 
 _UNKNOWN = Times()
@@ -25,11 +25,15 @@ class Result:
         outcome: What it tells.
         line: The number of its line.
         time: The time of its line, or ``None``.
+        seconds: How long the body took, where the log tells that.
+        before: The text of the file before the call changed it, where the log keeps it.
     """
 
     outcome: Outcome
     line: int
     time: datetime | None = None
+    seconds: float | None = None
+    before: str | None = None
 
 
 @dataclass(slots=True)
@@ -69,7 +73,7 @@ class Pending:
         names = ids if single and all(ids) else call_names(turn.calls)
         outcomes: list[Outcome | None] = []
         times: list[Times] = []
-        lines: list[int | None] = []
+        told: list[LoggedResult | None] = []
         once = single and all(len(results) == 1 for results in self.results.values())
         notices = [] if once else list(self._unpaired())
         for call, name in zip(turn.calls, names, strict=True):
@@ -80,7 +84,7 @@ class Pending:
                 notices.append(self._no_result(name))
             outcomes.append(own.outcome if own else None)
             times.append(self._times(zero, call.index, own.time if own else None))
-            lines.append(own.line if own else None)
+            told.append(LoggedResult(own.line, own.seconds, own.before) if own else None)
         began = None if zero is None else iso(self.began, zero)
         recorded = RecordedTurn(
             turn,
@@ -88,7 +92,7 @@ class Pending:
             tuple(times),
             started_at=began,
             line=self.line,
-            result_lines=tuple(lines),
+            results=tuple(told),
         )
         return recorded, notices
 

@@ -57,8 +57,8 @@ def unanswered(view: TurnView) -> Iterator[Finding]:
 
 def out_of_order(view: TurnView) -> Iterator[Finding]:
     """Results that stand in another order than their calls: that is how they came."""
-    lines = view.recorded.result_lines
-    came = [(line, at) for at, line in enumerate(lines) if line is not None]
+    results = view.recorded.results
+    came = [(result.line, at) for at, result in enumerate(results) if result is not None]
     late = [at for (one, _), (other, at) in pairwise(came) if other < one]
     if late:
         names = tuple(view.plan.calls[at].name for at in late)

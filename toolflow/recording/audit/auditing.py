@@ -12,13 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 from toolflow.compiler import Plan, compile_plan
+from toolflow.errors import UsageError
 from toolflow.model.recording import RecordedTurn
 from toolflow.policy import Policy
 from toolflow.recording.audit.harm import ORDER, findings_of
 from toolflow.recording.audit.meeting import described, meetings
 from toolflow.recording.audit.order import Span, at_once, held_up
 from toolflow.recording.audit.suspects import Suspects
-from toolflow.recording.audit.timing import has_run, spans_of, time_of, with_pool
+from toolflow.recording.audit.timing import has_run, seconds_of, spans_of, time_of, with_pool
 from toolflow.recording.audit.values import Finding, Meeting, TurnAudit
 from toolflow.recording.audit.view import TurnView
 
@@ -50,7 +51,8 @@ def audit_turns(
         What was found about each turn, in the same order.
 
     Raises:
-        UsageError: If the pool is not an integer of at least 1, or there is no current folder.
+        UsageError: If the pool is not an integer of at least 1, there is no current folder, or a
+            turn has not as many outcomes as calls.
         PlanError: If a turn cannot be compiled.
     """
     auditor = _Auditor(policy, pool, cwd, about or dict)
@@ -70,13 +72,20 @@ class _Auditor:
 
     def take(self, recorded: RecordedTurn) -> None:
         """Take the next turn."""
+        calls, outcomes = len(recorded.turn.calls), len(recorded.outcomes)
+        if calls != outcomes:
+            said = f"{recorded.turn.id!r} has {calls} calls and {outcomes} outcomes"
+            raise UsageError(f"{said}. Give one outcome a call, None where there is none.")
         plan = self._plan(recorded)
         view = TurnView(recorded, plan, broken=bool(self._about().get("broken_lines")))
-        suspects = self._suspects.setdefault(recorded.turn.source, Suspects())
+        source = recorded.turn.source
+        suspects = self._suspects.pop(source, None) or Suspects()
         for before, now in suspects.look(view):
             self._mend(before, now)
         audit = audit_turn(view)
         suspects.add(view, audit.findings)
+        if any(suspects.live()):
+            self._suspects[source] = suspects
         self._held.append(audit)
 
     def ready(self) -> Iterator[TurnAudit]:
@@ -93,7 +102,8 @@ class _Auditor:
     def _is_over(self, audit: TurnAudit) -> bool:
         if not audit.findings:
             return True
-        live = self._suspects[audit.source].live()
+        suspects = self._suspects.get(audit.source)
+        live = () if suspects is None else suspects.live()
         return not any(finding is own for finding in live for own in audit.findings)
 
     def _mend(self, before: Finding, now: Finding) -> None:
@@ -143,7 +153,7 @@ def audit_turn(view: TurnView) -> TurnAudit:
         count,
         ran,
         sum(span is not None for span in spans),
-        tuple(None if span is None else span[1] - span[0] for span in spans),
+        seconds_of(recorded, spans),
         time_of(recorded, plan, spans),
         tuple(findings_of(view, met)),
     )

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolflow.recording.audit.answers import cancelled, out_of_order, unanswered
+from toolflow.recording.audit.meeting import is_everything
 from toolflow.recording.audit.texts import (
     CHANGED_MEANWHILE,
     NO_FILE,
@@ -52,29 +53,43 @@ def findings_of(view: TurnView, meetings: Sequence[Meeting]) -> list[Finding]:
 def _of_pair(view: TurnView, pair: Meeting) -> Seen | None:
     answered = view.outcome(pair.first) is not None and view.outcome(pair.second) is not None
     if answered and pair.key == pair.other:
-        if pair.both_write and _ok(view, pair.first) and _ok(view, pair.second):
+        if pair.both_write and all(_has_written(view, call) for call in (pair.first, pair.second)):
             return _of_writes(view, pair)
         found = _of_refused(view, pair) if pair.both_write else _of_read(view, pair)
         if found is not None:
             return found
     if pair.at_once:
-        return Seen("overlap", "risk", pair.key, (pair.first, pair.second))
+        level: Level = "note" if is_everything(pair.key) or is_everything(pair.other) else "risk"
+        return Seen("overlap", level, pair.key, (pair.first, pair.second))
     return None
+
+
+def _has_written(view: TurnView, call: int) -> bool:
+    """Whether a call says that it wrote a text that is known."""
+    return _ok(view, call) and bool(view.changes(call))
 
 
 def _of_writes(view: TurnView, pair: Meeting) -> Seen | None:
     """Two writes of one key that both said success: one was lost, perhaps, or none."""
     calls = (pair.first, pair.second)
     one, other = calls if view.ended_before(*calls) else calls[::-1]
-    for change in view.changes(one):
-        if shows_old(view.text(other), change) and not view.is_brought_back(change, pair.key):
-            shown = evidence(view.text(other), change.old or "")
-            return Seen("lost_update", "harm", pair.key, calls, shown, view.line(other))
+    if _saw(view, other, one) or _saw(view, one, other):
+        return None
+    for text in (view.text(other), view.before(other)):
+        for change in view.changes(one):
+            if shows_old(text, change) and not view.is_brought_back(change, pair.key):
+                shown = evidence(text, change.old or "")
+                return Seen("lost_update", "harm", pair.key, calls, shown, view.line(other))
     same = view.plan.calls[one].args == view.plan.calls[other].args
-    seen = any(shows_new(view.text(other), change) for change in view.changes(one))
-    if pair.at_once is False or same or seen:
+    if pair.at_once is False or same:
         return None
     return Seen("lost_update", "risk", pair.key, calls, None, view.line(other))
+
+
+def _saw(view: TurnView, call: int, other: int) -> bool:
+    """Whether a write shows that it came upon what another one had written."""
+    texts = view.text(call), view.before(call)
+    return any(shows_new(text, change) for text in texts for change in view.changes(other))
 
 
 def _of_refused(view: TurnView, pair: Meeting) -> Seen | None:
@@ -161,6 +176,8 @@ def _sentence(seen: Seen, count: int) -> str:
         return "A read shows another state of the file than the order of the calls says."
     if seen.kind == "conflict":
         return "A write was refused, because another call of the turn had changed the file."
+    if seen.kind == "overlap" and seen.level == "note":
+        return f"{count} calls were open at the same time, some of which may change anything."
     if seen.kind == "overlap":
         return f"{count} calls that meet were open at the same time."
     if seen.level == "harm":

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from toolflow.model.batch import CallPlan
-from toolflow.model.keys import covers, is_tree, keys_meet, trees_above
+from toolflow.model.keys import TREE, covers, is_tree, keys_meet, trees_above
 from toolflow.recording.audit.values import Access, Meeting
 
 LISTED = 1000
@@ -52,7 +52,9 @@ def meetings(
 
 
 def described(first: CallPlan, second: CallPlan) -> Meeting | None:
-    """Through which keys two calls meet: through one key before a tree, two writes before others.
+    """Through which keys two calls meet.
+
+    Of several, one key goes before a tree, what is known before everything, two writes before one.
 
     Args:
         first: The earlier call.
@@ -64,7 +66,21 @@ def described(first: CallPlan, second: CallPlan) -> Meeting | None:
         for (key, access), (other, other_access) in islice(pairs, _LOOKED_AT)
         if "write" in (access, other_access) and keys_meet(key, other)
     )
-    return min(found, key=lambda each: (each.key != each.other, not each.both_write), default=None)
+    return min(found, key=_rank, default=None)
+
+
+def _rank(found: Meeting) -> tuple[bool, bool, bool]:
+    vague = is_everything(found.key) or is_everything(found.other)
+    return found.key != found.other, vague, not found.both_write
+
+
+def is_everything(key: str) -> bool:
+    """Whether a key stands for all there is of a kind: what calls get of which nobody knows more.
+
+    Args:
+        key: A lock key, such as ``file:/**``.
+    """
+    return is_tree(key) and not key.removesuffix(TREE).rpartition(":")[2].strip("/")
 
 
 def bits(members: int) -> Iterator[int]:

@@ -20,6 +20,9 @@ SHOWN = 1000
 TOOLS = 500
 """How many tools have a line of their own."""
 OTHERS = "(other tools)"
+SOURCES = 500
+"""How many sources are told apart in the sums."""
+OTHER_SOURCES = "(other sources)"
 
 
 @dataclass(slots=True)
@@ -111,6 +114,10 @@ class Collector:
         sums["parallel"] += len(calls) >= 2
         sums["calls"] += len(calls)
         sums["results"] += sum(outcome is not None for outcome in audit.recorded.outcomes)
+        sums["keyed"] += sum(
+            call.verdict.kind != "settled" and not (call.reads is None and call.writes is None)
+            for call in calls
+        )
         sums["together"] += any(len(node.calls) >= 2 for node in pools)
         sums["meets"] += audit.meets
         sums["meeting_turns"] += audit.meets > 0
@@ -118,7 +125,8 @@ class Collector:
         sums["held_up"] += audit.held_up
         self._largest = max(self._largest, len(calls))
         self._verdicts.update(call.verdict.kind for call in calls)
-        self._sources[audit.source] += 1
+        known = audit.source in self._sources or len(self._sources) < SOURCES
+        self._sources[audit.source if known else OTHER_SOURCES] += 1
 
     def _count_time(self, audit: TurnAudit) -> None:
         time = audit.time

@@ -17,7 +17,7 @@ from toolflow.recording.show import shown
 LEAST = 8
 """How many characters a text needs to prove anything: shorter ones stand anywhere."""
 _MOST = 1024 * 1024  # characters of a result that are looked at
-_CHANGES = 100  # of one call
+_CHANGES = 20  # of one call
 _BEFORE = 16  # characters of evidence before what was found
 
 _REPLACED = (
@@ -60,7 +60,7 @@ class Change:
 
 
 def changes_of(args: Mapping[str, Any]) -> tuple[Change, ...]:
-    """The changes that a call's arguments ask for; the first hundred.
+    """The changes that a call's arguments ask for; the first twenty.
 
     Args:
         args: Its arguments.

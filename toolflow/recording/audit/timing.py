@@ -15,12 +15,15 @@ One more thing is no time of a call: from the first call of a message to its las
 still writing. Where no result came before the last call, all calls count from the last one on;
 else each counts from its own line, and what would have taken less than a call's line came later
 is not counted as won.
+
+Some logs have measured some bodies. What a call took is then that (`seconds_of`); the two readings
+do not use it, since nobody knows what the rest of the time was.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from toolflow.compiler import Plan
@@ -54,10 +57,28 @@ def spans_of(recorded: RecordedTurn) -> tuple[Span | None, ...]:
     Returns:
         One entry a call; ``None`` where it did not run, or one of its times is not known.
     """
-    times = recorded.times or (Times(),) * len(recorded.outcomes)
+    known = len(recorded.times) == len(recorded.outcomes)
+    times = recorded.times if known else (Times(),) * len(recorded.outcomes)
     return tuple(
         _span(each) if has_run(outcome) else None
         for each, outcome in zip(times, recorded.outcomes, strict=True)
+    )
+
+
+def seconds_of(recorded: RecordedTurn, spans: Sequence[Span | None]) -> tuple[float | None, ...]:
+    """How long each call took: as its log has measured it, else as long as it was open.
+
+    Args:
+        recorded: The turn.
+        spans: What `spans_of` gives for it.
+
+    Returns:
+        One entry a call; ``None`` where it did not run, or that is not known.
+    """
+    results = enumerate(recorded.results)
+    known = {at: each.seconds for at, each in results if each and each.seconds is not None}
+    return tuple(
+        None if span is None else known.get(at, span[1] - span[0]) for at, span in enumerate(spans)
     )
 
 
@@ -87,10 +108,11 @@ def time_of(recorded: RecordedTurn, plan: Plan, spans: Sequence[Span | None]) ->
             begins, zero
         )  # a call that started late was not yet to be waited for
         seconds = {at: span[1] - span[0] for at, span in open_.items()}
-        measured = _reading(plan, seconds, begins, end)
-        return TurnTime(clock, wall, wall, measured, measured)
-    whole = _reading(plan, {at: open_[at][1] - begins[at] for at in open_}, begins, end)
-    own = _reading(plan, _own(open_, begins), begins, end) if len(open_) > 1 else whole
+        exact = _reading(plan, seconds, begins, end)
+        return TurnTime(clock, wall, wall, exact, exact)
+    most, least = {at: open_[at][1] - begins[at] for at in open_}, _own(open_, begins)
+    whole = _reading(plan, most, begins, end)
+    own = _reading(plan, least, begins, end) if least != most else whole
     return TurnTime(clock, wall, end - zero, whole, own)
 
 
@@ -130,13 +152,26 @@ def _reading(
     named = {plan.calls[at].name: each for at, each in seconds.items()}
     critical, _ = plan.critical_path(named)
     bound = max(critical, work / plan.limits.pool)
-    run = simulate(plan, named)
+    simulated, waited = (critical, 0.0) if _is_free(plan) else _simulated(plan, named)
     # No plan answers a call before its line is there.
     least = max(begins[at] - zero + each for at, each in seconds.items())
-    total = max(run.total, least)
+    total = max(simulated, least)
     won = round(wall - total, 6)
-    waited = round(_waited(plan, run), 6)
     return Reading(work, critical, bound, total, waited, max(0.0, won), max(0.0, -won))
+
+
+def _is_free(plan: Plan) -> bool:
+    """Whether nobody waits but for barriers: then a run takes what the critical path says."""
+    pool = plan.limits.pool
+    crowded = any(node.kind == "pool" and len(node.calls) > pool for node in plan.nodes)
+    uses = any(call.terms.uses for call in plan.calls)
+    return not crowded and not uses and not any(edge.kind == "key" for edge in plan.edges)
+
+
+def _simulated(plan: Plan, seconds: Mapping[str, float]) -> tuple[float, float]:
+    """How long a run takes, and how long calls wait in it for calls that they meet."""
+    run = simulate(plan, seconds)
+    return run.total, round(_waited(plan, run), 6)
 
 
 def _waited(plan: Plan, run: Simulation) -> float:

@@ -6,7 +6,7 @@ from itertools import islice
 
 from toolflow.compiler import Plan
 from toolflow.model.outcome import Outcome
-from toolflow.model.recording import RecordedTurn
+from toolflow.model.recording import LoggedResult, RecordedTurn
 from toolflow.recording.audit.texts import Change, changes_of, plain_text
 
 _MOST_WRITERS = 100
@@ -65,15 +65,21 @@ class TurnView:
 
     def line(self, call: int | None = None) -> int | None:
         """The line of a call's result in the log, else that of the turn."""
-        lines = self.recorded.result_lines
-        own = lines[call] if call is not None and call < len(lines) else None
-        return own if own is not None else self.recorded.line
+        own = self._result(call) if call is not None else None
+        return own.line if own is not None else self.recorded.line
+
+    def before(self, call: int) -> str:
+        """The text of the file before a call changed it; empty where the log does not keep it."""
+        own = self._result(call)
+        return (own.before or "") if own is not None else ""
+
+    def _result(self, call: int) -> LoggedResult | None:
+        results = self.recorded.results
+        return results[call] if call < len(results) else None
 
     def ended_before(self, one: int, other: int) -> bool:
         """Whether a call's result came before that of another call; in doubt call order decides."""
-        lines = self.recorded.result_lines
-        if one < len(lines) and other < len(lines):
-            first, second = lines[one], lines[other]
-            if first is not None and second is not None and first != second:
-                return first < second
+        first, second = self._result(one), self._result(other)
+        if first is not None and second is not None and first.line != second.line:
+            return first.line < second.line
         return one < other

@@ -7,9 +7,11 @@ and ``run_lines`` make them of a run, ``plan_line`` and ``ending`` know their fo
 """
 
 from toolflow.recording.journal.disk import Disk, FileDisk
-from toolflow.recording.journal.journal import Durability, Journal, open_journal
+from toolflow.recording.journal.journal import Durability, Journal
 from toolflow.recording.journal.lock import is_written
+from toolflow.recording.journal.opening import open_journal
 from toolflow.recording.journal.reading import JournalContent, read_journal
+from toolflow.recording.journal.results import result_of
 from toolflow.recording.journal.turns import JournalTurn
 
 __all__ = [
@@ -22,4 +24,5 @@ __all__ = [
     "is_written",
     "open_journal",
     "read_journal",
+    "result_of",
 ]

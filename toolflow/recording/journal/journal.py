@@ -8,6 +8,7 @@ moment the file holds whole lines, in the order in which things happened, up to 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import threading
 from collections.abc import Mapping
@@ -19,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, get_args
 from toolflow.errors import JournalError, UsageError
 from toolflow.model.turn import Notice
 from toolflow.recording.journal.disk import Disk, DiskMaker, FileDisk
+from toolflow.recording.journal.found import header, look
 from toolflow.recording.journal.lock import WriteLock
-from toolflow.recording.journal.opening import header, look
 from toolflow.recording.journal.segments import segment_path
 
 if TYPE_CHECKING:
@@ -225,6 +226,17 @@ class Journal:
 
     # ---- the end ----
 
+    def over(self, status: str) -> None:
+        """Write how the process ended that writes it, for those who list runs.
+
+        Args:
+            status: A word, such as ``done``.
+
+        Raises:
+            JournalError: If it cannot be written.
+        """
+        self.add(json.dumps({"line": "over", "status": status}, separators=(",", ":")) + "\n")
+
     def close(self) -> None:
         """Write what is left, and let another writer have it; a second time nothing happens.
 
@@ -257,44 +269,3 @@ class Journal:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def open_journal(
-    path: str | Path,
-    *,
-    durability: Durability = "batch",
-    redactor: Redactor | None = None,
-    about: Mapping[str, Any] | None = None,
-    segment: int = SEGMENT,
-    make_disk: DiskMaker = FileDisk,
-) -> Journal:
-    """Open a journal for writing; it is made where it is not there.
-
-    Opening one that a process left behind when it died cuts off a line that was not written to its
-    end, and changes nothing else, however often it is done.
-
-    Args:
-        path: Its first file; the folder must be there.
-        durability: ``none`` hands every line to the system, which keeps it although the process
-            dies; ``batch`` has it on the disk itself before the turn is committed, or ends;
-            ``strict`` before a body starts, and before its outcome counts.
-        redactor: What masks secrets in what is written; that of the engine's policy by default.
-        about: What the header of a new journal says of the run, JSON values.
-        segment: Bytes of a file before a new turn goes into the next one.
-        make_disk: Opens a file; for tests.
-
-    Returns:
-        The journal. Close it, or use it as a context manager.
-
-    Raises:
-        JournalError: If it cannot be opened, is no journal, or a living process writes it.
-        UsageError: If the durability is none of the three.
-    """
-    return Journal(
-        Path(path),
-        durability=durability,
-        redactor=redactor,
-        about=about,
-        segment=segment,
-        make_disk=make_disk,
-    )

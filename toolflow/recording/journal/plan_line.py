@@ -160,34 +160,53 @@ def _call_columns(calls: Sequence[Call]) -> dict[str, Any]:
 
 
 def _plan_columns(planned: Sequence[CallPlan], calls: Sequence[Call]) -> dict[str, Any]:
-    numbers: dict[Any, int] = {}
     facts: list[dict[str, Any]] = []
-    column: list[int] = []
-    other: dict[int, dict[str, Any]] = {}
-    for call, sent in zip(planned, calls, strict=True):
-        key = (id(call.verdict), id(call.terms), call.reads, call.writes, call.ask)
-        place = numbers.get(key)
-        if place is None:
-            place = numbers[key] = len(facts)
-            facts.append(_facts(call))
-        column.append(place)
-        parsed = call.parsed
-        if (
-            call.name is not sent.id
-            or call.args is not sent.args
-            or call.tool is not sent.tool
-            or call.id is not sent.id
-            or (parsed is not None and parsed is not call.args)
-        ) and (own := _other(call, sent)):
-            other[call.index] = own
     data: dict[str, Any] = {
         "facts": facts,
-        "fact": column,
+        "fact": _fact_column(planned, facts),
         "labels": [call.label for call in planned],
+    }
+    other = {
+        call.index: own
+        for call, sent in zip(planned, calls, strict=True)
+        if (
+            call.args is not sent.args
+            or call.name is not sent.id
+            or call.tool is not sent.tool
+            or call.id is not sent.id
+            or not (call.parsed is None or call.parsed is call.args)
+        )
+        and (own := _other(call, sent))
     }
     if other:
         data["other"] = other
     return data
+
+
+def _fact_column(planned: Sequence[CallPlan], facts: list[dict[str, Any]]) -> list[int]:
+    """For each call the place of what was decided about it; one behind the other often share it."""
+    numbers: dict[Any, int] = {}
+    column: list[int] = []
+    add = column.append
+    place, verdict, terms = -1, None, None
+    reads: tuple[str, ...] | None = None
+    writes: tuple[str, ...] | None = None
+    ask: str | None = None
+    for call in planned:
+        if not (
+            call.verdict is verdict
+            and call.terms is terms
+            and call.reads == reads
+            and call.writes == writes
+            and call.ask == ask
+        ):
+            verdict, terms = call.verdict, call.terms
+            reads, writes, ask = call.reads, call.writes, call.ask
+            place = numbers.setdefault((id(verdict), id(terms), reads, writes, ask), len(facts))
+            if place == len(facts):
+                facts.append(_facts(call))
+        add(place)
+    return column
 
 
 def _other(call: CallPlan, sent: Call) -> dict[str, Any]:

@@ -28,6 +28,8 @@ class JournalContent:
         turns: The turns in the order in which they began; the rest of a turn that paused, or
             whose process died, is a turn of its own.
         policies: The texts of policies by digest; ``None`` where a policy has no text.
+        over: How the last process that wrote it ended, in its own words; ``None`` where it died,
+            still runs, or left nothing to say.
         notices: What was odd: torn and broken lines, turns whose beginning is missing.
     """
 
@@ -36,6 +38,7 @@ class JournalContent:
     about: Mapping[str, Any]
     turns: tuple[JournalTurn, ...]
     policies: Mapping[str, str | None]
+    over: str | None
     notices: tuple[Notice, ...]
 
     def repair(self) -> tuple[CrashRepair, ...]:
@@ -76,6 +79,7 @@ class _Reading:
     notices: list[Notice] = field(default_factory=list)
     continued: set[int] = field(default_factory=set)
     lost: set[int] = field(default_factory=set)
+    over: str | None = None
 
     def take(self, line: Line) -> None:
         """Take a line in; what cannot be used is noted."""
@@ -89,6 +93,8 @@ class _Reading:
                 self._header(data)
             elif kind == "policy":
                 self._policy(data)
+            elif kind == "over":
+                self.over = str(data.get("status"))
             elif kind == "plan":
                 self._begin(line, data)
             else:
@@ -121,6 +127,7 @@ class _Reading:
             before = [each for each in self.turns.values() if _goes_on(each, state)]
             self.continued.update(each.number for each in before[-1:])
         self.turns[state.number] = state
+        self.over = None
 
     def _of_turn(self, line: Line, data: Mapping[str, Any]) -> None:
         number = data.get("turn")
@@ -138,7 +145,7 @@ def _goes_on(earlier: TurnState, later: TurnState) -> bool:
     """Whether a turn is the rest of another one that has not ended."""
     one, other = earlier.plan, later.plan
     same = one.turn_digest == other.turn_digest or "masked" in later.head
-    unfinished = earlier.status in {"open", "paused"} and earlier.source == "main"
+    unfinished = earlier.status in {"open", "paused", "failed"} and earlier.source == "main"
     return unfinished and one.turn_id == other.turn_id and same
 
 
@@ -171,5 +178,6 @@ def read_journal(path: str | Path) -> JournalContent:
         about if isinstance(about, Mapping) else {},
         tuple(JournalTurn(s, s.number in reading.continued) for s in reading.turns.values()),
         reading.policies,
+        reading.over,
         tuple(reading.notices),
     )

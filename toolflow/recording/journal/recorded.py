@@ -17,6 +17,7 @@ from toolflow.recording.journal.turns import JournalTurn, indexes
 from toolflow.recording.lines import LineError
 from toolflow.recording.run_form import read_fact
 
+_WHOLE: Final = ("done", "aborted", "paused")
 _INDEXED: Final = ("stops", "passed", "approved", "failed", "prepared", "asking")
 
 
@@ -28,7 +29,7 @@ def recorded_turn(told: JournalTurn) -> RecordedTurn:
 
     Returns:
         Of a run that has ended, or paused, the very turn that `Recorder` makes of it; of one
-        whose process died what is known.
+        whose process died the plan, and what is known of outcomes and times.
 
     Raises:
         JournalError: If its facts cannot be read.
@@ -43,7 +44,7 @@ def recorded_turn(told: JournalTurn) -> RecordedTurn:
             messages = written_messages(turn, outcomes, texts=texts, steering=steering)
         except ToolflowError as error:
             raise JournalError(f"{turn.id}: its messages cannot be written: {error}") from error
-    events = _events(told)
+    events = _events(told) if told.status in _WHOLE else ()
     return RecordedTurn(
         turn,
         outcomes,
@@ -52,7 +53,7 @@ def recorded_turn(told: JournalTurn) -> RecordedTurn:
         events,
         messages or (),
         told.started_at,
-        _facts(told, events),
+        _facts(told, events) if told.status in _WHOLE else (),
         committed_of(turn, outcomes, messages or (), texts=texts, steering=steering),
     )
 
@@ -60,7 +61,6 @@ def recorded_turn(told: JournalTurn) -> RecordedTurn:
 def _events(told: JournalTurn) -> tuple[Event, ...]:
     state = told.state
     begun: dict[int, Told] = {seq: ("call_started", at, name, {}) for seq, at, name in state.begun}
-    known = {name for _, _, name in state.begun}
     others = iter(state.events)
     merged: list[Told] = []
     while len(merged) < len(begun) + len(state.events):
@@ -69,9 +69,6 @@ def _events(told: JournalTurn) -> tuple[Event, ...]:
         if following is None:
             break
         merged.append(following)
-    if state.status == "open":  # entered, as far as is known
-        left = [call.name for call in told.plan.calls if call.name in state.entered]
-        merged += [("call_started", state.last, name, {}) for name in left if name not in known]
     turn, source = told.plan, told.source
     run = str(state.head.get("run", "run"))
     prefix = "" if source == "main" else f"{source}/"

@@ -59,42 +59,46 @@ class RunLines:
         if place == self._place:
             return ""
         lines: list[str] = []
-        add = lines.append
+        add, begun, records = lines.append, self._begun, self._run.records
         news = iter(notes[place:])
         seq = place // 4
         for kind, at, index, data in zip(news, news, news, news, strict=True):
             if kind == "call_started":
-                self._begun[index] = (seq, at)
-            elif kind == "call_settled":
-                add(self._settled(index, at))
-            else:
+                begun[index] = (seq, at)
+            elif kind != "call_settled":
                 add(self._event(kind, at, index, data))
+            else:
+                first = begun.pop(index, None)
+                record = records[index]
+                if first is not None and record.stopped == at and record.queued is None:
+                    add(self._plain(index, at, first) or self._settled(index, at, first))
+                else:
+                    add(self._settled(index, at, first))
             seq += 1
         return self.clean("".join(lines))
 
-    def _settled(self, index: int, at: float) -> str:
+    def _plain(self, index: int, at: float, first: tuple[int, float]) -> str | None:
+        """The line of a call that ended with a text and nothing else, as most do."""
+        outcome = self._run.records[index].outcome
+        assert outcome is not None
+        value = outcome.value
+        if (
+            self._hooked
+            or type(value) is not str
+            or outcome.status != "ok"
+            or outcome.error is not None
+            or outcome.note is not None
+            or outcome.images
+        ):
+            return None
+        begun = first[1] * 1e6 + 0.5
+        name = self.names[index]
+        return _PLAIN % (self._number, name, first[0], begun, at * 1e6 + 0.5, text_of(value))
+
+    def _settled(self, index: int, at: float, first: tuple[int, float] | None) -> str:
         record = self._run.records[index]
         outcome = record.outcome
         assert outcome is not None
-        first = self._begun.pop(index, None)
-        value = outcome.value
-        if (
-            first is not None
-            and type(value) is str
-            and outcome.status == "ok"
-            and record.queued is None
-            and record.stopped == at
-            and outcome.note is None
-            and not (outcome.images or outcome.error or self._hooked)
-        ):
-            return _PLAIN % (
-                self._number,
-                self.names[index],
-                first[0],
-                first[1] * 1e6 + 0.5,
-                at * 1e6 + 0.5,
-                text_of(value),
-            )
         line = self._of_call("settled", index, at, first)
         times = record.times
         if times != Times(None, None, times.started, at, at):

@@ -68,7 +68,11 @@ class JournalTurn:
     @property
     def unfinished(self) -> bool:
         """Whether it can go on: a main turn that paused or whose process died."""
-        return self.status in {"open", "paused"} and not self.continued and self.source == "main"
+        return (
+            self.status in {"open", "paused", "failed"}
+            and not self.continued
+            and self.source == "main"
+        )
 
     @property
     def outcomes(self) -> tuple[Outcome | None, ...]:
