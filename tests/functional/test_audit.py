@@ -163,6 +163,16 @@ def test_where_a_picture_cannot_be_made_the_audit_is_told_all_the_same(
     assert "02-log-turn-2.svg\n" in out
 
 
+def test_a_plan_of_very_many_calls_is_not_drawn(
+    tmp_path: Path, rules: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = [look((0, 1 + number / 100)) for number in range(201)]
+    path, folder = write_log(tmp_path / "log.jsonl", calls), tmp_path / "pictures"
+    assert main(["audit", str(path), "-p", rules, "--pictures", str(folder)]) == 0
+    assert "      no picture: 201 calls are too many for the picture of a plan.\n" in said(capsys)
+    assert [each.name for each in folder.iterdir()] == ["01-log-turn-1-timeline.svg"]
+
+
 def test_a_folder_of_logs(tmp_path: Path, rules: str, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "logs"
     (folder / "deep").mkdir(parents=True)

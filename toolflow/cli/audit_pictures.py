@@ -14,6 +14,8 @@ from toolflow.render import timeline_svg
 from toolflow.render.save import save, write_text
 
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
+_LARGEST = 200
+"""How many calls a plan may have to be drawn: programs take minutes for a thousand."""
 _MOST = 40  # characters of a log's or a turn's name in that of a file
 
 
@@ -55,7 +57,9 @@ def _drawn(placed: Placed, folder: Path, number: int) -> tuple[list[str], str | 
             draw(path)
             files.append(path)
         except RenderError as error:
-            faults.append(str(error).splitlines()[0])
+            faults.append(str(error).splitlines()[0].removeprefix("No picture: "))
+    if len(audit.plan.calls) > _LARGEST:
+        faults.append(f"{len(audit.plan.calls)} calls are too many for the picture of a plan.")
     return files, faults[0] if faults else None
 
 
@@ -63,7 +67,8 @@ def _pictures(audit: TurnAudit, stem: Path) -> Iterator[tuple[str, Callable[[str
     """The files to write, and what writes each."""
     recorded = audit.recorded
     outcomes, times = recorded.outcomes, recorded.times or None
-    yield f"{stem}.svg", lambda path: save(audit.plan, path, outcomes=outcomes, times=times)
+    if len(audit.plan.calls) <= _LARGEST:
+        yield f"{stem}.svg", lambda path: save(audit.plan, path, outcomes=outcomes, times=times)
     if audit.timed:
         drawn = as_it_ran(audit)
         yield f"{stem}-timeline.svg", lambda path: write_text(path, timeline_svg(drawn))

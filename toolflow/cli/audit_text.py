@@ -102,6 +102,7 @@ def _totals(totals: Totals) -> Iterator[str]:
         yield f"  turns of {many(others, 'source')} beside main, each kept apart"
     verdicts = ", ".join(f"{totals.verdicts.get(kind, 0)} {kind}" for kind in _KINDS)
     yield f"  under the policy: {verdicts}; calls can run together in {_turns(totals.together)}"
+    yield f"  what they touch is known of {many(totals.keyed, 'call')}"
     yield (
         f"  {many(totals.meets, 'pair')} of calls {'meets' if totals.meets == 1 else 'meet'}, "
         f"in {_turns(totals.meeting_turns)}; {totals.at_once} of them open at the same time"

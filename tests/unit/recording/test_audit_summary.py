@@ -33,6 +33,7 @@ def test_totals(tmp_path: Path) -> None:
     assert (found.turns, found.parallel, found.largest) == (3, 2, 3)
     assert (found.calls, found.results) == (6, 5)
     assert found.verdicts == {"exclusive": 1, "safe": 4, "settled": 1}
+    assert found.keyed == 4
     assert (found.together, found.meets, found.meeting_turns, found.at_once) == (2, 1, 1, 1)
     assert (found.timed, found.several, found.wall, found.wall_several) == (2, 2, 4, 4)
     assert found.counted == 4

@@ -10,6 +10,7 @@ from audit_logs import Told, edit, look, policy, recording
 
 from toolflow.errors import UsageError
 from toolflow.model import Event, Outcome, RecordedTurn, Times
+from toolflow.recording import simulate
 from toolflow.recording.audit import Audit, Reading, TurnTime, audit
 
 
@@ -156,3 +157,21 @@ def test_what_the_log_has_measured_is_what_a_call_took(
 def test_what_is_no_duration_is_not_taken_for_one(tmp_path: Path, value: object) -> None:
     told = Told("Look", at=(0, 4), details={"durationMs": value, "x": 1})
     assert audit(recording(tmp_path, [told]), policy()).turns[0].seconds == (4,)
+
+
+@pytest.mark.parametrize("pool", [1, 2, 4])
+@pytest.mark.parametrize(
+    "tools", ["Look Look Look", "Look Bash Look Look", "Bash Bash", "Look Never"]
+)
+def test_the_short_way_to_the_simulated_time_is_the_long_one(
+    tmp_path: Path, tools: str, pool: int
+) -> None:
+    calls = [Told(tool, at=(0, 1 + 3 * at % 5)) for at, tool in enumerate(tools.split())]
+    [turn] = audit(recording(tmp_path, calls), policy(), pool=pool).turns
+    assert turn.time is not None
+    seconds = {
+        call.name: told
+        for call, told in zip(turn.plan.calls, turn.seconds, strict=True)
+        if told is not None and call.verdict.kind != "settled"
+    }
+    assert turn.time.whole.simulated == pytest.approx(simulate(turn.plan, seconds).total)

@@ -390,7 +390,7 @@ SECRETS = {
     "version": 1,
     "redact": ["password", "*_token"],
     "rules": [
-        {"tool": "login", "safe": True, "writes": ["user:{{ args.password }}"]},
+        {"tool": "login", "safe": True, "writes": ["user:one"]},
         {"tool": "ask", "ask": "Log in?", "safe": True},
     ],
 }

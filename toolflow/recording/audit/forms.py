@@ -43,6 +43,7 @@ def totals_data(totals: Totals) -> dict[str, Any]:
         "calls": totals.calls,
         "results": totals.results,
         "verdicts": dict(totals.verdicts),
+        "calls_with_known_keys": totals.keyed,
         "turns_with_calls_together": totals.together,
         "pairs_that_meet": totals.meets,
         "turns_with_calls_that_meet": totals.meeting_turns,

@@ -114,6 +114,10 @@ class Collector:
         sums["parallel"] += len(calls) >= 2
         sums["calls"] += len(calls)
         sums["results"] += sum(outcome is not None for outcome in audit.recorded.outcomes)
+        sums["keyed"] += sum(
+            call.verdict.kind != "settled" and not (call.reads is None and call.writes is None)
+            for call in calls
+        )
         sums["together"] += any(len(node.calls) >= 2 for node in pools)
         sums["meets"] += audit.meets
         sums["meeting_turns"] += audit.meets > 0

@@ -23,7 +23,7 @@ do not use it, since nobody knows what the rest of the time was.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from toolflow.compiler import Plan
@@ -110,8 +110,9 @@ def time_of(recorded: RecordedTurn, plan: Plan, spans: Sequence[Span | None]) ->
         seconds = {at: span[1] - span[0] for at, span in open_.items()}
         exact = _reading(plan, seconds, begins, end)
         return TurnTime(clock, wall, wall, exact, exact)
-    whole = _reading(plan, {at: open_[at][1] - begins[at] for at in open_}, begins, end)
-    own = _reading(plan, _own(open_, begins), begins, end) if len(open_) > 1 else whole
+    most, least = {at: open_[at][1] - begins[at] for at in open_}, _own(open_, begins)
+    whole = _reading(plan, most, begins, end)
+    own = _reading(plan, least, begins, end) if least != most else whole
     return TurnTime(clock, wall, end - zero, whole, own)
 
 
@@ -151,13 +152,26 @@ def _reading(
     named = {plan.calls[at].name: each for at, each in seconds.items()}
     critical, _ = plan.critical_path(named)
     bound = max(critical, work / plan.limits.pool)
-    run = simulate(plan, named)
+    simulated, waited = (critical, 0.0) if _is_free(plan) else _simulated(plan, named)
     # No plan answers a call before its line is there.
     least = max(begins[at] - zero + each for at, each in seconds.items())
-    total = max(run.total, least)
+    total = max(simulated, least)
     won = round(wall - total, 6)
-    waited = round(_waited(plan, run), 6)
     return Reading(work, critical, bound, total, waited, max(0.0, won), max(0.0, -won))
+
+
+def _is_free(plan: Plan) -> bool:
+    """Whether nobody waits but for barriers: then a run takes what the critical path says."""
+    pool = plan.limits.pool
+    crowded = any(node.kind == "pool" and len(node.calls) > pool for node in plan.nodes)
+    uses = any(call.terms.uses for call in plan.calls)
+    return not crowded and not uses and not any(edge.kind == "key" for edge in plan.edges)
+
+
+def _simulated(plan: Plan, seconds: Mapping[str, float]) -> tuple[float, float]:
+    """How long a run takes, and how long calls wait in it for calls that they meet."""
+    run = simulate(plan, seconds)
+    return run.total, round(_waited(plan, run), 6)
 
 
 def _waited(plan: Plan, run: Simulation) -> float:

@@ -71,6 +71,8 @@ class Totals:
         calls: How many calls there are.
         results: How many of them have a result.
         verdicts: How many calls are ``safe``, ``exclusive`` or ``settled`` under the policy.
+        keyed: Of how many calls that run the policy says what they touch. Others meet nobody here,
+            since nobody knows.
         together: How many turns have calls that could run together under the policy.
         meets: How many pairs of calls meet.
         meeting_turns: In how many turns.
@@ -96,6 +98,7 @@ class Totals:
     calls: int = 0
     results: int = 0
     verdicts: Mapping[str, int] = field(default_factory=dict)
+    keyed: int = 0
     together: int = 0
     meets: int = 0
     meeting_turns: int = 0
