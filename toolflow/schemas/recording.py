@@ -11,7 +11,7 @@ from toolflow.schemas.words import WORDS
 def recording_schema() -> dict[str, Any]:
     """The schema of a recording, without its head."""
     fields = {
-        "version": {"const": 1, "type": "integer"} | _said("The version of the format: 1."),
+        "version": {"enum": [1, None]} | _said("The version of the format: 1."),
         "source": _maybe("object", "Where it comes from: format, path, session, cwd ..."),
         "policy_digest": _maybe("string", "The digest of the policy."),
         "policy": _maybe("string", "The policy as YAML text, with its bases."),
@@ -28,7 +28,7 @@ def recording_schema() -> dict[str, Any]:
         "Run": _run(),
         "Committed": _committed(),
     }
-    return _object("A recording.", fields, ["version", "turns"]) | {"$defs": parts}
+    return _object("A recording.", fields, ["turns"]) | {"$defs": parts}
 
 
 def _turn() -> dict[str, Any]:
