@@ -143,6 +143,13 @@ def test_any_other_failure_beside_a_write_is_an_overlap_only(tmp_path: Path) -> 
     assert kinds(tmp_path, one, two) == [("overlap", "risk")]
 
 
+def test_an_edit_that_failed_before_the_other_one_was_done_is_no_conflict(tmp_path: Path) -> None:
+    text = "<tool_use_error>String to replace not found in file."
+    one = edit("/f", OLD, "gone", text, error=True, at=(0, 1))
+    two = edit("/f", OLD, NEW, at=(2, 3))
+    assert kinds(tmp_path, one, two) == []
+
+
 # stale reads
 
 
@@ -211,6 +218,11 @@ def test_a_search_beside_a_write_below_it_was_open_at_once(tmp_path: Path) -> No
     [finding] = found(tmp_path, *calls)
     assert (finding.kind, finding.level, finding.key) == ("overlap", "risk", "file:/d/**")
     assert finding.text == "2 calls that meet were open at the same time."
+
+
+def test_a_search_that_shows_old_text_may_show_that_of_another_file(tmp_path: Path) -> None:
+    calls = [edit("/d/f", OLD, NEW, **OPEN), Told("Grep", {"path": "/d"}, OLD, **OPEN)]
+    assert kinds(tmp_path, *calls) == [("overlap", "risk")]
 
 
 @pytest.mark.parametrize(
