@@ -282,3 +282,13 @@ def test_a_result_of_no_call_inside_a_response_that_is_taken_apart_is_left_out()
     assert told not in repaired.messages
     assert repaired.left == ()
     assert repair(repaired.messages, format="openai-responses", whole=True).changes == ()
+
+
+def test_a_response_that_is_taken_apart_leaves_nothing_of_itself():
+    said = {"role": "model", "parts": [{"functionCall": {"name": "", "args": {}}}]}
+    response = {"candidates": [{"content": said}], "content": {"content": "odd"}}
+
+    repaired = repair([response], format="gemini", whole=True)
+
+    assert repaired.messages[0].keys() == {"role", "parts"}
+    assert repair(repaired.messages, format="gemini", whole=True).changes == ()
