@@ -15,7 +15,7 @@ from corpus import corpus_dir
 
 from toolflow.cli import main
 
-POLICY = Path(__file__).parents[2] / "flows" / "policies" / "claude-code.yaml"
+POLICY = "shipped:claude-code"
 _ROW = re.compile(
     r"^\| (\S+\.jsonl?) \([^|]*\|[^|]*\| claude-code[^|]*\|([^|]*)\|([^|]*)\|[^|]*\|([^|]*)\|"
 )
@@ -56,7 +56,7 @@ def test_every_turn_of_every_log_compiles_and_its_recording_reads_back(
         log = str(corpus_dir("claude-code") / name)
         facts = command(capsys, "import", log, "--to", str(kept))
         for source in (log, str(kept)):
-            assert main(["plan", source, "--policy", str(POLICY), "--summary"]) == 0
+            assert main(["plan", source, "--policy", POLICY, "--summary"]) == 0
             line = capsys.readouterr().out
             counts = [int(number) for number in re.findall(r"\d+", line)][:4]
             wanted = [facts[what] for what in ("turns", "parallel_turns", "largest", "calls")]

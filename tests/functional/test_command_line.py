@@ -143,7 +143,7 @@ def test_check_ends_with_1_and_lists_problems_as_data(capsys: pytest.CaptureFixt
         (("plan", "turn.yaml", "--turn", "9"), "--turn is '9'. Use an id, or a number from 1 to 1"),
         (("plan", "turn.yaml", "--format", "morse"), "morse"),
         (("plan", "turn.yaml", "--output", "xml"), "xml"),
-        (("run", "turn.yaml"), "this is no flow"),
+        (("run", "turn.yaml"), "say which tools run it"),
         (("replay", "turn.yaml"), "not a recording"),
         (("render", "turn.yaml", "--to", "x.gif"), "gif"),
         (("render", "turn.yaml", "--timeline"), "no times"),

@@ -13,7 +13,8 @@ import pytest
 
 import toolflow
 from toolflow.cli import main
-from toolflow.recording import load_recording, open_journal, replay
+from toolflow.flow import past_of
+from toolflow.recording import load_recording, open_journal, read_journal, replay
 
 TOOLS = """\
 import os, signal
@@ -216,17 +217,46 @@ def test_no_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "there are no runs here\n"
 
 
+def program(*words: str, before: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own."""
+    code = f"import sys; {before or 'pass'}; from toolflow.cli import main; sys.exit(main())"
+    places = [str(Path(toolflow.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
+    line = [sys.executable, "-c", code, *words]
+    return subprocess.run(line, env=env, check=False, timeout=120, capture_output=True, text=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="this system has no limits on files")
+def test_a_journal_that_may_not_grow_stops_the_run_and_it_goes_on_later(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    size = 2600  # bytes that any file of the process may have: as little as a nearly full disk
+    limit = f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, ({size}, {size}))"
+    ended = program("run", "flow.yaml", "-q", "--yes", before=limit)
+    first, second = ended.stderr.splitlines()
+    journal = Path(".toolflow/post-1/journal.jsonl")
+    assert first == f"toolflow: {journal}: the journal cannot be written: file too large."
+    assert second.startswith("stopped; once it can be written again: toolflow resume ")
+    assert ended.returncode == 3
+    assert journal.read_bytes().endswith(b"\n")
+    before, code = did(), 3
+    while code == 3:
+        words = ["resume", "post-1", "-q", "--yes"]
+        for _, question in past_of(read_journal(journal)).questions():
+            answer = "no: it was sent" if question.kind == "repeat" else "blue"
+            if question.kind != "approval":
+                words += ["--answer", f"{question.call}={answer}"]
+        code = main(words)
+    assert len(did()) == len(set(did())) == 4
+    assert did()[: len(before)] == before
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
 def test_a_flow_whose_process_was_killed_goes_on_in_another_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path("die").touch()
-    program = "import sys; from toolflow.cli import main; sys.exit(main())"
-    words = [sys.executable, "-c", program, "run", "flow.yaml", "-q", "--yes"]
-    places = [str(Path(toolflow.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
-    ended = subprocess.run(words, env=env, check=False, timeout=120)
-    assert ended.returncode == -signal.SIGKILL
+    assert program("run", "flow.yaml", "-q", "--yes").returncode == -signal.SIGKILL
     Path("die").unlink()
     (row,) = listed(capsys)
     assert (row["state"], row["resume"]) == (

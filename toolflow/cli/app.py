@@ -12,6 +12,7 @@ import typer
 from toolflow.cli import (
     auditing,
     checking,
+    describing,
     diffing,
     explaining,
     exporting,
@@ -64,6 +65,7 @@ app.command("export")(exporting.export)
 app.command("init")(initialising.init)
 app.command("check")(checking.check)
 app.command("locks")(locking.locks)
+app.command("schema")(describing.schema)
 app.command("test")(trying.try_)
 app.command("explain")(explaining.explain_)
 app.command("why")(telling_why.why)

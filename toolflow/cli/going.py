@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -70,11 +70,15 @@ def go(flow: Flow, journal: Journal, past: Past, wishes: Wishes) -> int:
         state = "failed" if result.status == "done" and not result.ok else result.status
         journal.over(state)
     except JournalError as error:
+        journal.abandon()  # what it could not write it would complain about again
         complain(str(error))
+        if error.result is not None:  # outcomes of which the journal may know nothing
+            say("\n".join(_call_lines(error.result)))
         tell(f"stopped; once it can be written again: toolflow resume {folder}")
         return 3
     except BaseException:
-        journal.over("failed")
+        with suppress(JournalError):
+            journal.over("failed")
         raise
     written = _write(result, journal.path, wishes.aside)
     if wishes.output == "text":
@@ -161,11 +165,15 @@ def _result_lines(result: FlowResult) -> Iterator[str]:
             yield f"{stage.stage}: {stage.status}, {stage.reason}"
             continue
         yield f"{stage.stage}: {stage.status}"
-        width = max((len(call.name) for call in stage.run.report.calls), default=0)
-        for call, outcome in _shown(stage.run):
-            status = "-" if outcome is None else outcome.status
-            text = "" if outcome is None else " ".join(outcome.text.split())
-            yield f"  {call.name:<{width}}  {status:<9}  {text[:70]}{'…' if len(text) > 70 else ''}"
+        yield from _call_lines(stage.run)
+
+
+def _call_lines(run: RunResult) -> Iterator[str]:
+    width = max((len(call.name) for call in run.report.calls), default=0)
+    for call, outcome in _shown(run):
+        status = "-" if outcome is None else outcome.status
+        text = "" if outcome is None else " ".join(outcome.text.split())
+        yield f"  {call.name:<{width}}  {status:<9}  {text[:70]}{'…' if len(text) > 70 else ''}"
 
 
 def _result_data(result: FlowResult, written: list[str]) -> dict[str, Any]:

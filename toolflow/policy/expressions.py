@@ -44,13 +44,14 @@ class Expression:
         parts: Text and expressions in order.
     """
 
-    __slots__ = ("constant", "parts", "single", "text")
+    __slots__ = ("_only", "constant", "parts", "single", "text")
 
     def __init__(self, text: str, parts: tuple[str | Evaluate, ...]) -> None:
         self.text = text
         self.parts = parts
         self.constant = all(isinstance(part, str) for part in parts)
         self.single = len(parts) == 1 and not self.constant
+        self._only: Any = parts[0] if self.single else None
 
     def __call__(self, names: Names) -> Any:
         """Work out the value.
@@ -65,10 +66,14 @@ class Expression:
         Raises:
             ExpressionError: If it cannot be worked out, with a sentence that says why.
         """
-        values = self.values(names)
         if self.single:
-            return values[0]
-        return "".join(map(str, values))
+            try:
+                return self._only(names)
+            except ExpressionError:
+                raise
+            except Exception as error:  # expressions call what they are given: anything can come
+                raise ExpressionError(f"{_words(error)} in {shorten(self.text)}") from error
+        return "".join(map(str, self.values(names)))
 
     def values(self, names: Names) -> list[Any]:
         """Work out each part.

@@ -91,17 +91,23 @@ class FileKeys:
         options: How paths are normalised.
     """
 
-    __slots__ = ("_folders", "_speller", "cwd")
+    __slots__ = ("_files", "_folders", "_speller", "cwd")
 
     def __init__(self, cwd: AnyPath | None = None, options: PathOptions = DEFAULT_PATHS) -> None:
         self.cwd = _folder(cwd)
+        self._files: dict[str, str] = {}
         self._folders: dict[str, str] = {}
         self._speller = Speller(options)
 
     def file(self, path: AnyPath) -> str:
         """The key of a file, as `file_key` gives it."""
+        if type(path) is str and (known := self._files.get(path)) is not None:
+            return known
         key = self._path(path)
-        return key + _NOT_A_TREE if key.endswith(_TREE) else key
+        key = key + _NOT_A_TREE if key.endswith(_TREE) else key
+        if type(path) is str:
+            self._files[path] = key
+        return key
 
     def tree(self, path: AnyPath) -> str:
         """The key of a folder and all below it, as `dir_key` gives it."""
@@ -169,6 +175,8 @@ def _split(path: str) -> tuple[str, str]:
 
 
 def _text(path: AnyPath) -> str:
+    if type(path) is str and path.isascii() and "\0" not in path and len(path) <= _LONGEST:
+        return path
     try:
         text: object = os.fspath(path)
     except TypeError:

@@ -34,6 +34,10 @@ def template_keys(templates: Sequence[Expression], names: Names) -> tuple[str, .
     Raises:
         ToolflowError: If one cannot be worked out.
     """
+    if len(templates) == 1 and not templates[0].constant:
+        parts = templates[0].values(names)
+        if all(type(part) is str for part in parts) and (key := "".join(parts)):
+            return (key,)
     keys: set[str] = set()
     for template in templates:
         if template.constant:

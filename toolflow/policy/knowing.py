@@ -104,5 +104,8 @@ def _names(policy: Policy, tool: str, server: str | None) -> bool:
 
 
 def _servers(policy: Policy) -> frozenset[str]:
+    """The servers that a policy is about; none where a rule is about tools of no server, too."""
     rules = policy.settings.book.rules
+    if any(rule.servers is None for rule in rules):
+        return frozenset()
     return frozenset(server for rule in rules for server in rule.servers or ())

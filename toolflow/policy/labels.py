@@ -7,6 +7,7 @@ from typing import Any, Final
 
 LABEL_LENGTH: Final = 60
 _VALUE_LENGTH: Final = 40
+_LARGE: Final = 10**12
 
 
 def default_label(tool: str, args: Mapping[str, Any]) -> str:
@@ -21,7 +22,8 @@ def default_label(tool: str, args: Mapping[str, Any]) -> str:
     for name, value in args.items():
         if room < 0:
             break
-        part = f"{name}={_value(value)}"
+        plain = type(value) is str and len(value) <= _VALUE_LENGTH
+        part = f"{name}={value!r}" if plain else f"{name}={_value(value)}"
         room -= len(part) + 2
         shown.append(part)
     return one_line(f"{tool}({', '.join(shown)})")
@@ -46,6 +48,8 @@ def one_line(text: str, length: int = LABEL_LENGTH) -> str:
 
 
 def _value(value: Any) -> str:
+    if type(value) is int and -_LARGE < value < _LARGE:
+        return str(value)
     if isinstance(value, str):
         return repr(value) if len(value) <= _VALUE_LENGTH else f"'{value[:_VALUE_LENGTH]}…'"
     if isinstance(value, Mapping):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,12 +18,13 @@ from toolflow.policy.sandbox import (
 
 # What compiling raises for text that is too large or nested too deep for Python's own compiler.
 _TOO_MUCH = (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError)
-_COMPARE: dict[str, Callable[[Callable[[], Any], Callable[[], Any]], Any]] = {
-    "eq": lambda left, right: left() == right(),
-    "ne": lambda left, right: left() != right(),
-    "in": lambda item, items: item() in items(),
-    "notin": lambda item, items: item() not in items(),
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "in": lambda item, items: item in items,
+    "notin": lambda item, items: item not in items,
 }
+_PLAIN = frozenset({str, bool, int, float, list, dict, tuple, type(None)})
 _OWN = frozenset({"file_key", "dir_key", "host_key", "expand_home"})
 
 
@@ -82,6 +84,8 @@ def _part(node: nodes.Expr) -> str | Evaluate:
 def _defined(evaluate: Evaluate, spelled: str) -> Evaluate:
     def defined(names: Names) -> Any:
         value = evaluate(names)
+        if type(value) in _PLAIN:
+            return value
         if isinstance(value, Undefined):
             if spelled:
                 raise ExpressionError(f"{spelled} is not there")
@@ -99,7 +103,7 @@ def _chain(node: nodes.Expr) -> Evaluate | None:
         return _constant(node.value)
     if isinstance(node, nodes.Name):
         name = node.name
-        return None if name in ENVIRONMENT.globals else lambda names: names[name]
+        return None if name in ENVIRONMENT.globals else operator.itemgetter(name)
     if isinstance(node, nodes.Getattr):
         return _item(node.node, node.attr)
     if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const):
@@ -130,26 +134,30 @@ def _logic(node: nodes.Expr) -> Evaluate | None:
         made = values if isinstance(node, nodes.List) else tuple(values)
         return _constant(made) if len(values) == len(node.items) else None
     if isinstance(node, nodes.Not):
-        return _combined(lambda value, _: not value(), node.node, node.node)
-    if isinstance(node, nodes.And):
-        return _combined(lambda left, right: left() and right(), node.left, node.right)
-    if isinstance(node, nodes.Or):
-        return _combined(lambda left, right: left() or right(), node.left, node.right)
+        value = _value(node.node)
+        return None if value is None else lambda names: not value(names)
+    if isinstance(node, nodes.And | nodes.Or):
+        left, right = _value(node.left), _value(node.right)
+        if left is None or right is None:
+            return None
+        if isinstance(node, nodes.And):
+            return lambda names: left(names) and right(names)
+        return lambda names: left(names) or right(names)
     if isinstance(node, nodes.Compare) and len(node.ops) == 1:
-        compare = _COMPARE.get(node.ops[0].op)
-        if compare is not None:
-            return _combined(compare, node.expr, node.ops[0].expr)
+        return _comparison(node.expr, node.ops[0])
     return None
 
 
-def _combined(
-    join: Callable[[Callable[[], Any], Callable[[], Any]], Any], left: nodes.Expr, right: nodes.Expr
-) -> Evaluate | None:
-    """A closure over two values, each worked out when it is asked for."""
-    first, second = _value(left), _value(right)
-    if first is None or second is None:
+def _comparison(expression: nodes.Expr, against: nodes.Operand) -> Evaluate | None:
+    """A closure that compares two values; most conditions compare with a constant."""
+    compare = _COMPARE.get(against.op)
+    left, right = _value(expression), _value(against.expr)
+    if compare is None or left is None or right is None:
         return None
-    return lambda names: join(lambda: first(names), lambda: second(names))
+    if isinstance(against.expr, nodes.Const | nodes.List | nodes.Tuple):
+        fixed = right({})
+        return lambda names: compare(left(names), fixed)
+    return lambda names: compare(left(names), right(names))
 
 
 def _value(node: nodes.Expr) -> Evaluate | None:
@@ -171,7 +179,7 @@ def _item(node: nodes.Expr, key: str) -> Evaluate | None:
 
     def item(names: Names) -> Any:
         value = inner(names)
-        if isinstance(value, Mapping):
+        if type(value) is dict or isinstance(value, Mapping):
             try:
                 return value[key]
             except KeyError:

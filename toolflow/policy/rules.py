@@ -49,6 +49,9 @@ class Rule:
         on_error: What a failure does to later calls.
         idempotent: Whether twice is as good as once.
         show: The label.
+        verdict: What it says of every call where ``safe`` is no expression, or ``None``.
+        name: How people find it: ``rule 3 (line 14)``, ``rule 1 of base.yaml (line 3)``.
+        by_arguments: What it says of calls where its expression is false, and where it is true.
     """
 
     index: int
@@ -73,19 +76,20 @@ class Rule:
     idempotent: bool | None = None
     show: Expression | None = None
     verdict: Verdict | None = field(init=False)
+    name: str = field(init=False)
+    by_arguments: tuple[Verdict, Verdict] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        place = "" if self.line is None else f" (line {self.line})"
+        object.__setattr__(self, "name", f"{rule_name(self.index, self.base)}{place}")
+        found: tuple[Kind, Kind] = ("exclusive", "safe")
+        verdicts = (self.verdict_of(k, f"{self.name} says {k} for these arguments") for k in found)
+        object.__setattr__(self, "by_arguments", tuple(verdicts))
         said = None
         if isinstance(self.safe, bool):
             kind: Literal["safe", "exclusive"] = "safe" if self.safe else "exclusive"
             said = self.verdict_of(kind, f"{self.name} says {kind}")
         object.__setattr__(self, "verdict", said)
-
-    @property
-    def name(self) -> str:
-        """How people find the rule: ``rule 3 (line 14)``, ``rule 1 of base.yaml (line 3)``."""
-        place = "" if self.line is None else f" (line {self.line})"
-        return f"{rule_name(self.index, self.base)}{place}"
 
     def verdict_of(self, kind: Kind, reason: str, status: str | None = None) -> Verdict:
         """A verdict that this rule gives.

@@ -48,6 +48,8 @@ def _worked_out(
         found = value(names)
     except ExpressionError as error:
         return f"cannot be worked out: {error}"
+    if found is True or found is False:
+        return found
     if isinstance(found, bool | ShellEffects):
         return found
     return f"gives {shown(found)}, neither true nor false"
@@ -77,8 +79,7 @@ def verdict_of(
             return _verdict("exclusive", f"{rule.name}: safe {found}", rule)
         if isinstance(found, ShellEffects):
             return _of_effects(found, rule)
-        kind: Literal["safe", "exclusive"] = "safe" if found else "exclusive"
-        return _verdict(kind, f"{rule.name} says {kind} for these arguments", rule)
+        return rule.by_arguments[found]
     if spec is not None and spec.safe is not None:
         return _verdict(*_declared(spec.safe, args), rule)
     if spec is not None and trusted and hint(spec.hints, "readOnlyHint") is True:

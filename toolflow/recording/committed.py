@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from toolflow.errors import DivergenceError, ToolflowError
+from toolflow.errors import DivergenceError, ToolflowError, UsageError
 from toolflow.formats import write_turn
 from toolflow.model.outcome import Outcome
 from toolflow.model.recording import Committed, RecordedTurn
@@ -22,6 +22,8 @@ from toolflow.recording.drive import diverged
 from toolflow.recording.forms import outcome_data
 from toolflow.recording.show import shown
 
+# What writers raise where a message is not the one that their reader made the calls of.
+_MISFITS = (AttributeError, LookupError, StopIteration, TypeError, ValueError)
 SHORT = 12  # digits of the digest of one outcome
 
 
@@ -61,12 +63,17 @@ def written_messages(
         All messages, or ``None`` where a call has no outcome, so that nothing can be written.
 
     Raises:
-        UsageError: If an outcome holds what JSON cannot, or the format is not known.
+        UsageError: If an outcome holds what JSON cannot, the format is not known, or the message
+            is not that of the calls, as in a recording that was changed by hand.
     """
     known = [outcome for outcome in outcomes if outcome is not None]
     if len(known) < len(outcomes):
         return None
-    assistant, results = write_turn(turn, known, texts=texts)
+    try:
+        assistant, results = write_turn(turn, known, texts=texts)
+    except _MISFITS as error:
+        problem = f"The message of turn {turn.id!r} does not hold the calls of the turn."
+        raise UsageError(problem) from error
     return (*assistant, *results, *steering)
 
 

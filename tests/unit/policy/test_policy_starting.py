@@ -153,6 +153,13 @@ def test_names_alone_make_no_base():
     assert bases_of(tools, "workspace").names == ("workspace",)
 
 
+def test_a_tool_of_a_server_does_not_bring_in_the_policy_of_a_harness():
+    tools = [spec("Bash", "command"), spec("mcp__ide__getDiagnostics")]
+    text, _ = made(*tools)  # whose Bash is it?
+    assert "extends: [" not in text
+    assert bases_of(tools, "claude-code").names == ("claude-code",)
+
+
 def test_a_server_of_another_name_is_told_how_to_be_known():
     tools = [spec(n, server="fs") for n in ("read_file", "write_file", "edit_file", "move_file")]
     text, _ = made(*tools)
@@ -170,6 +177,12 @@ def test_names_with_their_server_are_one_tool_of_it():
     for name in ("notes__append", "mcp__notes__append"):
         turn = Turn("t", (Call(0, "a", name, {"note": "n"}),))
         assert policy.classify(turn).calls[0].writes == ("note:n",)
+
+
+def test_a_tool_of_a_server_and_one_of_nobody_may_have_one_name():
+    _, policy = made(spec("look", "path"), spec("look", "user_id", server="s"))
+    first, second = (rule.servers for rule in policy.settings.book.rules)
+    assert (first, second) == (("s",), None)
 
 
 def test_a_tool_that_declares_itself_is_left_alone():

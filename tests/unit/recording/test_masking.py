@@ -165,6 +165,6 @@ def test_a_flow_writes_no_secret(
     assert main(["run", "flow.yaml", "--out", "out", "-o", "json"]) == 0
     out, err = capsys.readouterr()
     kept = [path.read_text("utf-8") for path in Path("out").glob("*.*")]
-    assert len(kept) == 2
+    assert len(kept) == 3  # recording, picture, journal
     assert not [text for text in (out, err, *kept) if "top-secret-words" in text]
     assert main(["replay", "out/recording.yaml"]) == 0

@@ -256,3 +256,16 @@ def test_sessions_of_other_programs_come_back_and_replay() -> None:
         report = replay(recording)
         assert report.ok
         assert all(turn.simulation is not None for turn in report.turns)
+
+
+def test_a_message_with_more_calls_than_its_turn_is_a_corrupt_turn() -> None:
+    turn = PureRun(plan_of(message_of([("look", "a"), ("look", "b")])), lambda count: 0).run()
+    more = message_of([("look", "a"), ("look", "b"), ("look", "c")])
+    text = dump_recording(recording_of(turn, replace(turn, turn=replace(turn.turn, message=more))))
+
+    loaded = load_recording(text)
+
+    assert any("does not hold the calls" in notice.message for notice in loaded.notices)
+    assert not replay(loaded, strict=False).ok
+    with pytest.raises(RecordingError, match="does not hold the calls"):
+        load_recording(text, strict=True)
