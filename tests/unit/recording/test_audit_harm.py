@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from audit_logs import Told, edit, look, policy, read, recording, write, write_log
 
 from toolflow.formats.session import read_session
+from toolflow.model import Outcome
 from toolflow.recording.audit import Finding, audit
 from toolflow.recording.audit.meeting import is_everything
 
@@ -284,6 +286,14 @@ def test_a_cascade_without_a_cause_is_told_too(tmp_path: Path) -> None:
     text = "<tool_use_error>Sibling tool call errored</tool_use_error>"
     [finding] = found(tmp_path, read("/f", text, error=True), look())
     assert finding.text == "1 call was cancelled, because another one failed."
+
+
+def test_a_cancelled_call_is_not_the_cause(tmp_path: Path) -> None:
+    given = recording(tmp_path, [look(), look()])
+    told = (Outcome("failed", error="Cancelled: parallel tool call make"), Outcome("failed"))
+    turn = replace(given.turns[0], outcomes=told)
+    [finding] = audit(replace(given, turns=(turn,)), policy()).turns[0].findings
+    assert finding.text == "1 call was cancelled, because t1c2 failed."
 
 
 def test_a_text_that_only_mentions_siblings_is_no_cascade(tmp_path: Path) -> None:
