@@ -111,20 +111,20 @@ def test_the_report_as_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert (notes["result"], notes["now"]) == ("changed", {"status": "ok", "value": "other\n"})
 
 
-def test_the_flow_that_a_recording_names_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_recording_does_not_choose_what_runs(capsys: pytest.CaptureFixture[str]) -> None:
     recording = load_recording("run/recording.yaml")
     source = {**recording.source, "flow": str(Path("flow.yaml").resolve())}
     save_recording(replace(recording, source=source), "named.yaml")
     capsys.readouterr()
 
-    assert main(["replay", "named.yaml", "--live"]) == 0
-    assert "3 same" in capsys.readouterr().out
+    assert main(["replay", "named.yaml", "--live"]) == 2
+    assert "Name the flow that has them (--flow)." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--live"], "Name a flow with --flow."),
+        (["--live"], "Name the flow that has them (--flow)."),
         (["--live", "--flow", "nothing.yaml"], "nothing.yaml"),
         (["--live", "--flow", "policy.yaml"], "policy.yaml"),
         (["--writes"], "belong to --live"),

@@ -64,7 +64,7 @@ def fork(
     answers = {name: _value(text) for name, text in _pairs("--answer", answer)}
     progress = Progress(quiet=quiet)
     approver = None if not (yes or is_live()) else TerminalApprover(progress, yes=yes)
-    loaded = flow_of(old, flow)
+    loaded = flow_of(flow)
     make = partial(fork_at, old, at, args=changed, answers=answers)
     make(policy=loaded.policy)  # what is wrong is told before anything is opened or copied
     with progress:
