@@ -76,9 +76,9 @@ def test_c151_unknown_calls_that_are_not_idempotent_ask_and_a_no_leaves_them_unk
 def test_c151_the_process_that_goes_on_may_die_at_every_write_as_well(
     run: Runner, tmp_path: Path
 ) -> None:
-    for first, second in itertools.product((2, 7), range(1, 20)):
-        path = tmp_path / f"{first}-{second}.jsonl"
-        world = World(faults=DiskFaults(dies_at=first, dies="during"))
+    for second in range(1, 15):
+        path = tmp_path / f"{second}.jsonl"
+        world = World(faults=DiskFaults(dies_at=6, dies="during"))
         assert run_until_death(run, world, path) is None
         died = go_on(run, world, path, faults=DiskFaults(dies_at=second, dies="during"))
         finished, before = written(path), world.counts

@@ -75,7 +75,7 @@ class RunLines:
                 else:
                     add(self._settled(index, at, first))
             seq += 1
-        return self.clean("".join(lines))
+        return "".join(lines)
 
     def _plain(self, index: int, at: float, first: tuple[int, float]) -> str | None:
         """The line of a call that ended with a text and nothing else, as most do."""
@@ -108,7 +108,7 @@ class RunLines:
         else:
             line |= self._outcome(outcome)
         if record.hooks is not None and record.hooks.extra:
-            line["texts"] = list(record.hooks.extra)
+            line["texts"] = [*map(self.text, record.hooks.extra)]
         return json_line(line)
 
     def _event(self, kind: str, at: float, index: int, data: Mapping[str, Any]) -> str:
@@ -125,7 +125,7 @@ class RunLines:
         if data:
             line["data"] = event_data(kind, data)
             if self._masker is not None:
-                line["data"] = self._masker.value(line["data"])
+                line["data"] = self._masker.mask.data(line["data"])
         return json_line(line)
 
     def _of_call(
@@ -144,17 +144,17 @@ class RunLines:
         data = outcome_data(outcome)
         if "value" in data and not isinstance(data["value"], str):
             data["value"] = Writer().write(data["value"])  # a hook may have put anything there
-        return data if self._masker is None else self._masker.value(data)
+        return data if self._masker is None else self._masker.outcome(data)
 
     def ended(self, index: int, outcome: Outcome) -> str:
         """The line of an outcome that is written before it counts."""
         self._kept[index] = outcome
         line = self._of_call("outcome", index, self._run.now(), self._begun.pop(index, None))
-        return self.clean(json_line(line | self._outcome(outcome)))
+        return json_line(line | self._outcome(outcome))
 
-    def clean(self, text: str) -> str:
-        """Lines in which no secret stands."""
-        return text if self._masker is None else self._masker.line(text)
+    def text(self, text: str) -> str:
+        """A text in which no secret stands."""
+        return text if self._masker is None else self._masker.text(text)
 
 
 def _micro_times(times: Times) -> list[int | None]:
