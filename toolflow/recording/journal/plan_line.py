@@ -31,15 +31,19 @@ OF_TURN: Final = ("id", "format", "message", "message_id", "source", "carries_id
 def json_line(data: Mapping[str, Any]) -> str:
     """Data as one line of JSON in ASCII; what JSON cannot hold is written as results are."""
     try:
-        return json.dumps(data, separators=(",", ":"), default=_listed) + "\n"
+        return _ENCODER.encode(data) + "\n"
     except (TypeError, ValueError, RecursionError):
-        return json.dumps(Writer().write(data), separators=(",", ":")) + "\n"
+        return _ENCODER.encode(Writer().write(data)) + "\n"
 
 
 def _listed(value: object) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"a value of type {type(value).__name__}")
+
+
+# A value that holds itself ends in a `RecursionError`, so nothing has to look for that.
+_ENCODER: Final = json.JSONEncoder(check_circular=False, separators=(",", ":"), default=_listed)
 
 
 def plan_fields(plan: PlanData, turn: Turn, masker: Masker | None) -> dict[str, Any]:

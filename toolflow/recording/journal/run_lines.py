@@ -18,10 +18,24 @@ from toolflow.recording.journal.plan_line import json_line
 from toolflow.runtime.jsonable import Writer
 from toolflow.runtime.run import Run
 
-_PLAIN: Final = (
-    '{"line":"settled","turn":%d,"call":%s,"first":%d,"started":%d,"at":%d,'
-    '"status":"ok","value":%s}\n'
-)
+
+class _Columns:
+    """Calls of which a line says the same: columns cost a quarter of a line for each."""
+
+    __slots__ = ("at", "calls", "first", "started")
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+        self.first: list[int] = []
+        self.started: list[int] = []
+        self.at: list[int] = []
+
+    def add(self, index: int, first: int, started: float, at: float) -> None:
+        """Add a call."""
+        self.calls.append(index)
+        self.first.append(first)
+        self.started.append(int(started * 1e6 + 0.5))
+        self.at.append(int(at * 1e6 + 0.5))
 
 
 class RunLines:
@@ -43,7 +57,8 @@ class RunLines:
         self._masker = masker
         self._notes = run.log.notes
         self._hooked = bool(run.options.hooks)
-        self._begun: dict[int, tuple[int, float]] = {}
+        self._begun: dict[int, int] = {}  # the numbers of starts that were not told yet
+        self._begun_at: dict[int, float] = {}
         self._kept: dict[int, Outcome] = {}  # outcomes that were written before they were told
         self._place = 0  # how many of the run's notes were looked at
 
@@ -59,43 +74,66 @@ class RunLines:
         if place == self._place:
             return ""
         lines: list[str] = []
-        add, begun, records = lines.append, self._begun, self._run.records
+        add, begun, begun_at = lines.append, self._begun, self._begun_at
+        records, plain = self._run.records, _Columns()
         news = iter(notes[place:])
         seq = place // 4
         for kind, at, index, data in zip(news, news, news, news, strict=True):
             if kind == "call_started":
-                begun[index] = (seq, at)
-            elif kind != "call_settled":
-                add(self._event(kind, at, index, data))
+                begun[index], begun_at[index] = seq, at
             else:
                 first = begun.pop(index, None)
-                record = records[index]
-                if first is not None and record.stopped == at and record.queued is None:
-                    add(self._plain(index, at, first) or self._settled(index, at, first))
+                if kind == "call_settled":
+                    record = records[index]
+                    if (
+                        first is not None
+                        and record.stopped == at
+                        and record.queued is None
+                        and self._is_plain(record.outcome)
+                    ):
+                        plain.add(index, first, begun_at[index], at)
+                        seq += 1
+                        continue
+                    line = self._settled(index, at, first)
                 else:
-                    add(self._settled(index, at, first))
+                    line = self._event(kind, at, index, data, first)
+                if plain.calls:
+                    add(self._several(plain))
+                    plain = _Columns()
+                add(line)
             seq += 1
+        if plain.calls:
+            add(self._several(plain))
         return self.clean("".join(lines))
 
-    def _plain(self, index: int, at: float, first: tuple[int, float]) -> str | None:
-        """The line of a call that ended with a text and nothing else, as most do."""
-        outcome = self._run.records[index].outcome
-        assert outcome is not None
-        value = outcome.value
-        if (
-            self._hooked
-            or type(value) is not str
-            or outcome.status != "ok"
-            or outcome.error is not None
-            or outcome.note is not None
-            or outcome.images
-        ):
-            return None
-        begun = first[1] * 1e6 + 0.5
-        name = self.names[index]
-        return _PLAIN % (self._number, name, first[0], begun, at * 1e6 + 0.5, text_of(value))
+    def _is_plain(self, outcome: Outcome | None) -> bool:
+        """Whether a call ended with a text and nothing else, as most do."""
+        return (
+            outcome is not None
+            and type(outcome.value) is str
+            and outcome.status == "ok"
+            and outcome.error is None
+            and outcome.note is None
+            and not outcome.images
+            and not self._hooked
+        )
 
-    def _settled(self, index: int, at: float, first: tuple[int, float] | None) -> str:
+    def _several(self, plain: _Columns) -> str:
+        """The line of calls that ended with a text, one behind the other."""
+        records, calls = self._run.records, self._run.plan.calls
+        values = [records[index].outcome.value for index in plain.calls]  # type: ignore[union-attr]  # plain
+        line: dict[str, Any] = {"line": "settled", "turn": self._number}
+        if len(values) == 1:
+            line["call"] = calls[plain.calls[0]].name
+            line["first"], line["started"] = plain.first[0], plain.started[0]
+            line["at"], line["status"], line["value"] = plain.at[0], "ok", values[0]
+        else:
+            line["calls"] = [calls[index].name for index in plain.calls]
+            line["first"], line["started"], line["at"] = plain.first, plain.started, plain.at
+            line["values"] = values
+        return json_line(line)
+
+    def _settled(self, index: int, at: float, first: int | None) -> str:
         record = self._run.records[index]
         outcome = record.outcome
         assert outcome is not None
@@ -111,8 +149,10 @@ class RunLines:
             line["texts"] = list(record.hooks.extra)
         return json_line(line)
 
-    def _event(self, kind: str, at: float, index: int, data: Mapping[str, Any]) -> str:
-        line = self._of_call(kind, index, at, self._begun.pop(index, None))
+    def _event(
+        self, kind: str, at: float, index: int, data: Mapping[str, Any], first: int | None
+    ) -> str:
+        line = self._of_call(kind, index, at, first)
         run = self._run
         if index >= 0:
             record = run.records[index]
@@ -128,15 +168,13 @@ class RunLines:
                 line["data"] = self._masker.value(line["data"])
         return json_line(line)
 
-    def _of_call(
-        self, kind: str, index: int, at: float, first: tuple[int, float] | None
-    ) -> dict[str, Any]:
+    def _of_call(self, kind: str, index: int, at: float, first: int | None) -> dict[str, Any]:
         name = kind if kind == "settled" else _LINES.get(kind, kind)
         line: dict[str, Any] = {"line": name, "turn": self._number}
         if index >= 0:
             line["call"] = self._run.plan.calls[index].name
         if first is not None:
-            line["first"], line["started"] = first[0], int(first[1] * 1e6 + 0.5)
+            line["first"], line["started"] = first, int(self._begun_at[index] * 1e6 + 0.5)
         line["at"] = int(at * 1e6 + 0.5)
         return line
 
