@@ -19,25 +19,6 @@ from toolflow.runtime.jsonable import Writer
 from toolflow.runtime.run import Run
 
 
-class _Columns:
-    """Calls of which a line says the same: columns cost a quarter of a line for each."""
-
-    __slots__ = ("at", "calls", "first", "started")
-
-    def __init__(self) -> None:
-        self.calls: list[int] = []
-        self.first: list[int] = []
-        self.started: list[int] = []
-        self.at: list[int] = []
-
-    def add(self, index: int, first: int, started: float, at: float) -> None:
-        """Add a call."""
-        self.calls.append(index)
-        self.first.append(first)
-        self.started.append(int(started * 1e6 + 0.5))
-        self.at.append(int(at * 1e6 + 0.5))
-
-
 class RunLines:
     """Makes the lines of one run.
 
@@ -75,63 +56,37 @@ class RunLines:
             return ""
         lines: list[str] = []
         add, begun, begun_at = lines.append, self._begun, self._begun_at
-        records, plain = self._run.records, _Columns()
+        records, names, number = self._run.records, self.names, self._number
         news = iter(notes[place:])
-        seq = place // 4
+        seq = place // 4 - 1
         for kind, at, index, data in zip(news, news, news, news, strict=True):
+            seq += 1
             if kind == "call_started":
                 begun[index], begun_at[index] = seq, at
+                continue
+            first = begun.pop(index, None)
+            if kind != "call_settled":
+                add(self._event(kind, at, index, data, first))
+                continue
+            record = records[index]
+            if (  # most calls end with a text and nothing else
+                first is not None
+                and record.stopped == at
+                and record.queued is None
+                and (outcome := record.outcome) is not None
+                and type(outcome.value) is str
+                and outcome.status == "ok"
+                and outcome.note is outcome.error is None
+                and not (outcome.images or self._hooked)
+            ):
+                add(
+                    f'{{"line":"settled","turn":{number},"call":{names[index]},"first":{first},'
+                    f'"started":{int(begun_at[index] * 1e6 + 0.5)},"at":{int(at * 1e6 + 0.5)},'
+                    f'"status":"ok","value":{text_of(outcome.value)}}}\n'
+                )
             else:
-                first = begun.pop(index, None)
-                if kind == "call_settled":
-                    record = records[index]
-                    if (
-                        first is not None
-                        and record.stopped == at
-                        and record.queued is None
-                        and self._is_plain(record.outcome)
-                    ):
-                        plain.add(index, first, begun_at[index], at)
-                        seq += 1
-                        continue
-                    line = self._settled(index, at, first)
-                else:
-                    line = self._event(kind, at, index, data, first)
-                if plain.calls:
-                    add(self._several(plain))
-                    plain = _Columns()
-                add(line)
-            seq += 1
-        if plain.calls:
-            add(self._several(plain))
+                add(self._settled(index, at, first))
         return self.clean("".join(lines))
-
-    def _is_plain(self, outcome: Outcome | None) -> bool:
-        """Whether a call ended with a text and nothing else, as most do."""
-        return (
-            outcome is not None
-            and type(outcome.value) is str
-            and outcome.status == "ok"
-            and outcome.error is None
-            and outcome.note is None
-            and not outcome.images
-            and not self._hooked
-        )
-
-    def _several(self, plain: _Columns) -> str:
-        """The line of calls that ended with a text, one behind the other."""
-        records, calls = self._run.records, self._run.plan.calls
-        values = [records[index].outcome.value for index in plain.calls]  # type: ignore[union-attr]  # plain
-        line: dict[str, Any] = {"line": "settled", "turn": self._number}
-        if len(values) == 1:
-            line["call"] = calls[plain.calls[0]].name
-            line["first"], line["started"] = plain.first[0], plain.started[0]
-            line["at"], line["status"], line["value"] = plain.at[0], "ok", values[0]
-        else:
-            line["calls"] = [calls[index].name for index in plain.calls]
-            line["first"], line["started"], line["at"] = plain.first, plain.started, plain.at
-            line["values"] = values
-        return json_line(line)
 
     def _settled(self, index: int, at: float, first: int | None) -> str:
         record = self._run.records[index]

@@ -198,18 +198,6 @@ def _started(state: TurnState, line: Line) -> None:
 
 
 def _settled(state: TurnState, line: Line) -> None:
-    if "calls" not in line:
-        _one_settled(state, line)
-        return
-    columns = (line["calls"], line["first"], line["started"], line["at"], line["values"])
-    names = ("call", "first", "started", "at", "value")
-    for row in zip(*columns, strict=True):
-        _one_settled(
-            state, {"line": "settled", "status": "ok", **dict(zip(names, row, strict=True))}
-        )
-
-
-def _one_settled(state: TurnState, line: Line) -> None:
     name = state.name(line)
     outcome = state.outcomes[name][0] if line.get("same") else _outcome(line)
     at = seconds(line["at"])
