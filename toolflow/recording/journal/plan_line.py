@@ -178,7 +178,7 @@ def _plan_columns(planned: Sequence[CallPlan], calls: Sequence[Call]) -> dict[st
             or call.name is not sent.id
             or call.tool is not sent.tool
             or call.id is not sent.id
-            or not (call.parsed is None or call.parsed is call.args)
+            or not (call.parsed is None or call.parsed == call.args)
         )
         and (own := _other(call, sent))
     }
