@@ -59,7 +59,7 @@ class Execution:
             granted = await self._held.take(call, record, worker)
             if not granted:
                 return
-        if self._journal is not None:
+        if self._journal is not None and (self._strict or not self._journal.ahead[index]):
             written = start_written(run, index)
             if not written or (self._strict and not await start_on_disk(run, worker)):
                 self._held.not_entered(index, record)

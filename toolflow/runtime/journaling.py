@@ -23,6 +23,8 @@ class RunJournal(Protocol):
     """The journal of one run. What it cannot write it raises as `JournalError`."""
 
     strict: bool
+    ahead: bytearray
+    scheduled: bool
 
     def nested(self) -> RunJournal:
         """The journal of a turn inside a body of this run."""

@@ -223,7 +223,7 @@ class Run:
             self.broken(error)
         finally:
             self._pumping = False
-        if self.journal is not None:
+        if self.journal is not None and not self.journal.scheduled:
             self.journal.noticed()
         if self._error is not None and drained(self):  # whatever the scheduler believes
             self._finish("finish")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from toolflow.runtime.run import Run
 
 _PLAIN_FACTS: Final = frozenset({"begin", "started", "stopped"})
+_SIMPLE: Final = frozenset({"run_started", "run_finished", "run_paused", "call_stopped"})
 _PLAIN_EVENTS: Final = frozenset(
     {"run_started", "call_started", "call_settled", "turn_committed", "run_finished"}
 )
@@ -99,6 +100,8 @@ def end_line(
 
 def event_data(kind: str, data: Mapping[str, Any]) -> Any:
     """What else belongs to an event, as JSON values; of messages only their number."""
+    if kind in _SIMPLE:
+        return data
     if kind == "turn_committed":
         return {"messages": len(data["messages"])}
     return Writer().write(data)

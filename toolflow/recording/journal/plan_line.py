@@ -30,15 +30,19 @@ OF_TURN: Final = ("id", "format", "message", "message_id", "source", "carries_id
 def json_line(data: Mapping[str, Any]) -> str:
     """Data as one line of JSON in ASCII; what JSON cannot hold is written as results are."""
     try:
-        return json.dumps(data, separators=(",", ":"), default=_listed) + "\n"
+        return _ENCODER.encode(data) + "\n"
     except (TypeError, ValueError, RecursionError):
-        return json.dumps(Writer().write(data), separators=(",", ":")) + "\n"
+        return _ENCODER.encode(Writer().write(data)) + "\n"
 
 
 def _listed(value: object) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"a value of type {type(value).__name__}")
+
+
+# A value that holds itself ends in a `RecursionError`, so nothing has to look for that.
+_ENCODER: Final = json.JSONEncoder(check_circular=False, separators=(",", ":"), default=_listed)
 
 
 def plan_fields(plan: PlanData, turn: Turn, masker: Masker | None) -> dict[str, Any]:
@@ -154,7 +158,7 @@ def _plan_columns(planned: Sequence[CallPlan], calls: Sequence[Call]) -> dict[st
             or call.name is not sent.id
             or call.tool is not sent.tool
             or call.id is not sent.id
-            or not (call.parsed is None or call.parsed is call.args)
+            or not (call.parsed is None or call.parsed == call.args)
         )
         and (own := _other(call, sent))
     }

@@ -18,11 +18,6 @@ from toolflow.recording.journal.plan_line import json_line
 from toolflow.runtime.jsonable import Writer
 from toolflow.runtime.run import Run
 
-_PLAIN: Final = (
-    '{"line":"settled","turn":%d,"call":%s,"first":%d,"started":%d,"at":%d,'
-    '"status":"ok","value":%s}\n'
-)
-
 
 class RunLines:
     """Makes the lines of one run.
@@ -43,7 +38,8 @@ class RunLines:
         self._masker = masker
         self._notes = run.log.notes
         self._hooked = bool(run.options.hooks)
-        self._begun: dict[int, tuple[int, float]] = {}
+        self._begun: dict[int, int] = {}  # the numbers of starts that were not told yet
+        self._begun_at: dict[int, float] = {}
         self._kept: dict[int, Outcome] = {}  # outcomes that were written before they were told
         self._place = 0  # how many of the run's notes were looked at
 
@@ -59,43 +55,41 @@ class RunLines:
         if place == self._place:
             return ""
         lines: list[str] = []
-        add, begun, records = lines.append, self._begun, self._run.records
+        add, begun, begun_at = lines.append, self._begun, self._begun_at
+        records, names, number = self._run.records, self.names, self._number
+        wordy = self._hooked or self._masker is not None  # there may be more to be told, or less
         news = iter(notes[place:])
-        seq = place // 4
+        seq = place // 4 - 1
         for kind, at, index, data in zip(news, news, news, news, strict=True):
-            if kind == "call_started":
-                begun[index] = (seq, at)
-            elif kind != "call_settled":
-                add(self._event(kind, at, index, data))
-            else:
-                first = begun.pop(index, None)
-                record = records[index]
-                if first is not None and record.stopped == at and record.queued is None:
-                    add(self._plain(index, at, first) or self._settled(index, at, first))
-                else:
-                    add(self._settled(index, at, first))
             seq += 1
+            if kind == "call_started":
+                begun[index], begun_at[index] = seq, at
+                continue
+            first = begun.pop(index, None)
+            if kind != "call_settled":
+                add(self._event(kind, at, index, data, first))
+                continue
+            record = records[index]
+            if (  # most calls end with a text and nothing else
+                first is not None
+                and record.stopped == at
+                and record.queued is None
+                and (outcome := record.outcome) is not None
+                and type(outcome.value) is str
+                and outcome.status == "ok"
+                and outcome.note is outcome.error is None
+                and not (outcome.images or wordy)
+            ):
+                add(
+                    f'{{"line":"settled","turn":{number},"call":{names[index]},"first":{first},'
+                    f'"started":{int(begun_at[index] * 1e6 + 0.5)},"at":{int(at * 1e6 + 0.5)},'
+                    f'"status":"ok","value":{text_of(outcome.value)}}}\n'
+                )
+            else:
+                add(self._settled(index, at, first))
         return "".join(lines)
 
-    def _plain(self, index: int, at: float, first: tuple[int, float]) -> str | None:
-        """The line of a call that ended with a text and nothing else, as most do."""
-        outcome = self._run.records[index].outcome
-        assert outcome is not None
-        value = outcome.value
-        if (
-            self._hooked
-            or type(value) is not str
-            or outcome.status != "ok"
-            or outcome.error is not None
-            or outcome.note is not None
-            or outcome.images
-        ):
-            return None
-        begun = first[1] * 1e6 + 0.5
-        name = self.names[index]
-        return _PLAIN % (self._number, name, first[0], begun, at * 1e6 + 0.5, text_of(value))
-
-    def _settled(self, index: int, at: float, first: tuple[int, float] | None) -> str:
+    def _settled(self, index: int, at: float, first: int | None) -> str:
         record = self._run.records[index]
         outcome = record.outcome
         assert outcome is not None
@@ -111,8 +105,10 @@ class RunLines:
             line["texts"] = [*map(self.text, record.hooks.extra)]
         return json_line(line)
 
-    def _event(self, kind: str, at: float, index: int, data: Mapping[str, Any]) -> str:
-        line = self._of_call(kind, index, at, self._begun.pop(index, None))
+    def _event(
+        self, kind: str, at: float, index: int, data: Mapping[str, Any], first: int | None
+    ) -> str:
+        line = self._of_call(kind, index, at, first)
         run = self._run
         if index >= 0:
             record = run.records[index]
@@ -128,15 +124,13 @@ class RunLines:
                 line["data"] = self._masker.mask.data(line["data"])
         return json_line(line)
 
-    def _of_call(
-        self, kind: str, index: int, at: float, first: tuple[int, float] | None
-    ) -> dict[str, Any]:
+    def _of_call(self, kind: str, index: int, at: float, first: int | None) -> dict[str, Any]:
         name = kind if kind == "settled" else _LINES.get(kind, kind)
         line: dict[str, Any] = {"line": name, "turn": self._number}
         if index >= 0:
             line["call"] = self._run.plan.calls[index].name
         if first is not None:
-            line["first"], line["started"] = first[0], int(first[1] * 1e6 + 0.5)
+            line["first"], line["started"] = first, int(self._begun_at[index] * 1e6 + 0.5)
         line["at"] = int(at * 1e6 + 0.5)
         return line
 

@@ -45,6 +45,8 @@ class RunWriter:
 
     Attributes:
         strict: Whether starts and outcomes wait until they are on the disk.
+        ahead: Which calls' starts are written, by index.
+        scheduled: Whether what is new will be written in any case.
     """
 
     def __init__(
@@ -56,8 +58,9 @@ class RunWriter:
         self._base = base
         redactor = journal.redactor or (policy.redactor if policy is not None else None)
         self._masker = Masker(redactor) if redactor is not None and redactor.names else None
-        self._ahead: set[int] = set()  # calls whose start was written before their turn came
-        self._scheduled = self._closed = self._synced = False
+        self.ahead = bytearray()
+        self._free = False  # whether no call waits for keys or resources
+        self.scheduled = self._closed = self._synced = False
         self._soon: Callable[[Callable[[], None]], object] | None = None
         self._syncing = Syncing(journal)
         self.number = 0
@@ -79,6 +82,14 @@ class RunWriter:
         self._run = run
         self.number = self.journal.next_turn()
         self._lines = RunLines(self.number, run, self._masker)
+        self.ahead = bytearray(len(run.plan.calls))
+        terms = {id(call.terms): call.terms.uses for call in run.plan.calls}
+        self._free = not (
+            run.options.hooks
+            or run.options.attempts
+            or any(terms.values())
+            or any(call.reads or call.writes for call in run.plan.calls)
+        )
         text = begin_text(self.number, run, self._base, self._masker)
         policy = self._policy
         if policy is not None and policy.digest not in self.journal.policies:
@@ -97,15 +108,14 @@ class RunWriter:
         self.journal.add(self._lines.news())
 
     def starting(self, index: int) -> None:
-        """Write that a body is about to be entered, unless that was written already.
+        """Write that a body is about to be entered.
 
         Raises:
             JournalError: If it cannot be written; the body must not be entered.
         """
-        if index in self._ahead:
-            self._ahead.discard(index)
+        run, names, ahead = self._run, self._lines.names, self.ahead
+        if ahead[index]:
             return
-        run, names = self._run, self._lines.names
         together = [names[index]]
         attempts = run.options.attempts
         lease = run.records[index].lease
@@ -115,12 +125,10 @@ class RunWriter:
             if lease is not None:
                 more += f',"fence":{lease.fence}'
         else:
-            calls, ahead = run.scheduler.calls, self._ahead
+            ahead[index] = 1
             for other in run.workers.queued:
-                call = calls[other]
-                free = not (call.reads or call.writes or call.terms.uses)
-                if free and other not in ahead and other not in attempts:
-                    ahead.add(other)
+                if not ahead[other] and (self._free or self._waits_for_nothing(other)):
+                    ahead[other] = 1
                     together.append(names[other])
         at = run.now() * 1e6 + 0.5
         line = '{"line":"started","turn":%d,"calls":[%s]%s,"at":%d}\n'
@@ -128,8 +136,13 @@ class RunWriter:
         try:
             self.journal.add(self._lines.news(), only_now=line)
         except JournalError:
-            self._ahead.clear()
+            self.ahead = bytearray(len(ahead))
             raise
+
+    def _waits_for_nothing(self, index: int) -> bool:
+        call = self._run.scheduler.calls[index]
+        used = call.reads or call.writes or call.terms.uses
+        return not used and index not in self._run.options.attempts
 
     def outcome(self, index: int, outcome: Outcome) -> None:
         """Write how a body ended, before that counts.
@@ -158,15 +171,15 @@ class RunWriter:
 
     def noticed(self) -> None:
         """Something happened: write it in the next turn of the event loop."""
-        if self._scheduled or not self._lines.waiting:
+        if self.scheduled or not self._lines.waiting:
             return
-        self._scheduled = True
+        self.scheduled = True
         if self._soon is None:
             self._soon = next_turn()
         self._soon(self._tick)
 
     def _tick(self) -> None:
-        self._scheduled = False
+        self.scheduled = False
         if self._closed:
             return
         run = self._run
