@@ -196,7 +196,8 @@ def main() -> int:
         total.faults += found.faults
         at += found.inputs
     took = time.monotonic() - begin
-    print(f"{total.inputs} inputs in {took:.0f} s, {total.inputs / took:.0f} a second")
+    used = time.process_time()
+    print(f"{total.inputs} inputs in {took:.0f} s ({used:.0f} s of processor time)")
     print(f"{len(total.faults)} faults; {dict(sorted(total.told.items()))}")
     return 1 if total.faults else 0
 

@@ -19,7 +19,7 @@ _GOES_ON = ("paused", "crashed")
 
 
 def runs(
-    folder: str = typer.Argument(".toolflow", metavar="[FOLDER]", help="The folder of runs."),
+    folder: str = typer.Argument(".toolflow", metavar="FOLDER", help="The folder of runs."),
     output: Output = typer.Option("text", "--output", "-o", help="text, json or yaml."),
 ) -> int:
     """List the runs in a folder: when they began, how they ended, how to go on.

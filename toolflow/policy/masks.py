@@ -7,7 +7,6 @@ arguments and results every name counts.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -18,6 +17,9 @@ from toolflow.model.outcome import Outcome
 from toolflow.model.turn import Call, Notice, Turn
 from toolflow.policy.redact import MASK, Redactor
 
+_BACKSLASHES: Final = r"\\+"
+_QUOTES: Final = "\"'/"
+_NAMED: Final = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
 _ARGUMENTS: Final = frozenset({"input", "arguments", "args", "parameters", "tool_input"})
 _OF_MESSAGES: Final = frozenset({
     *_ARGUMENTS,
@@ -48,8 +50,8 @@ class Mask:
     def __init__(self, redactor: Redactor, secrets: frozenset[str] = frozenset()) -> None:
         self._redactor = redactor
         self.secrets = secrets
-        spelled = {form for secret in secrets for form in _spellings(secret)}
-        joined = "|".join(map(re.escape, sorted(spelled, key=lambda text: (-len(text), text))))
+        longest = sorted(secrets, key=lambda text: (-len(text), text))
+        joined = "|".join(map(_in_any_spelling, longest))
         self._known = re.compile(joined) if joined else None
 
     def value(self, value: Any) -> Any:
@@ -152,11 +154,30 @@ def parts_of(message: Any, redactor: Redactor) -> Iterator[Any]:
         yield message
 
 
-def _spellings(secret: str) -> set[str]:
-    """A text as it stands, and as it stands inside of JSON and of Python's ``repr``."""
-    forms = {secret}
-    for _ in range(2):
-        forms |= {
-            json.dumps(form, ensure_ascii=plain)[1:-1] for form in forms for plain in (False, True)
-        }
-    return forms | {repr(secret)[1:-1]}
+def _in_any_spelling(secret: str) -> str:
+    """A pattern for a text as it stands, in JSON, in Python's ``repr``, and in these in each other.
+
+    Each of them puts backslashes before quotes and backslashes, and may write other characters by
+    their number; how many backslashes there are depends on how deep the text stands.
+    """
+    parts: list[str] = []
+    for sign in secret:
+        if sign == "\\":
+            if parts[-1:] != [_BACKSLASHES]:
+                parts.append(_BACKSLASHES)
+        elif sign in _QUOTES:
+            parts.append(sign if parts[-1:] == [_BACKSLASHES] else rf"\\*{sign}")
+        elif sign in _NAMED or not " " <= sign <= "~":
+            parts.append(f"(?:{re.escape(sign)}|{_by_number(sign)})")
+        else:
+            parts.append(re.escape(sign))
+    return "".join(parts)
+
+
+def _by_number(sign: str) -> str:
+    code = sign.encode("utf-16-be", "surrogatepass").hex()
+    units = "".join(rf"\\+u(?i:{code[at : at + 4]})" for at in range(0, len(code), 4))
+    forms = [units, rf"\\+U(?i:{ord(sign):08x})", rf"\\+x(?i:{ord(sign):02x})"]
+    if sign in _NAMED:
+        forms.append(rf"\\+{_NAMED[sign]}")
+    return "|".join(forms)

@@ -144,3 +144,18 @@ def test_what_was_masked_is_known_by_its_mask() -> None:
     assert holds_masks({"a": [{"password": "***"}]}, REDACTOR)
     assert holds_masks({"note": "say ***"}, REDACTOR)
     assert not holds_masks({"a": [{"password": "x"}], "b": "c"}, REDACTOR)
+
+
+@pytest.mark.parametrize("secret", ["0000019é", 'a"b\\c/d', "it's\n\t so", "\\\\\\\\x", "😀 smile"])
+def test_a_secret_goes_out_in_any_spelling(secret: str) -> None:
+    mask = REDACTOR.of(turn(("a", {"password": secret})))
+    forms = [secret]
+    for _ in range(3):
+        forms += [form for text in forms for form in (json.dumps(text), repr(text))]
+        forms += [json.dumps(text, ensure_ascii=False) for text in forms]
+        forms = list(dict.fromkeys(forms))
+    for form in forms:
+        inner = form.strip("\"'\\")[:8]
+        masked = mask.text(f"so: {form}.")
+        assert "***" in masked, form
+        assert inner not in masked or len(inner) < 4
