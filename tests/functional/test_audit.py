@@ -47,10 +47,10 @@ def test_a_log_with_harm_ends_with_1(
     assert out.startswith("4 turns, 3 with two calls or more (largest 2); 7 calls, 7 results\n")
     assert "  2 pairs of calls meet, in 2 turns; 2 of them open at the same time\n" in out
     assert "  found: 1 harm, 1 risk of harm, 0 notes\n" in out
-    assert f"\nharm:\n  stale_read  {log} turn-1, line 4: A read shows" in out
+    assert "\nharm:\n  stale_read  turn-1, line 4: A read shows" in out
     assert "    calls t1c1, t1c2; key file:/f\n" in out
     assert f"    shown: '{OLD}'\n" in out
-    assert re.search(r"\n   1\. \S+ turn-1, 2 calls: 1 harm; 1 pair meets; 2 s, to win ", out)
+    assert re.search(r"\n   1\. turn-1, 2 calls: 1 harm; 1 pair meets; 2 s, to win ", out)
 
 
 @pytest.mark.parametrize("turns", [[FINE], [SLOW, FINE], [[look(text=None)]]])

@@ -124,3 +124,13 @@ def test_wrong_input_is_one_line(
 
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert said in err
+
+
+def test_secrets_that_the_policy_names_are_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("redact.yaml").write_text(f"{OLD}redact: [path]\n", "utf-8")
+    Path("other.yaml").write_text(TURN.replace("path: a", "path: hunter2"), "utf-8")
+
+    code, out, _ = run(capsys, "turn.yaml", "other.yaml", "-p", "redact.yaml")
+
+    assert "hunter2" not in out
+    assert (code, out) == (0, "no difference in 1 turn\n")

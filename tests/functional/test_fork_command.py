@@ -123,6 +123,6 @@ def test_wrong_input_is_one_line_and_leaves_nothing(
 def test_without_a_flow_there_are_no_tools(capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["fork", "run/recording.yaml", "--at", "note"]) == 2
-    assert "Name a flow with --flow." in capsys.readouterr().err
+    assert "Name the flow that has them (--flow)." in capsys.readouterr().err
     assert main(["fork", "flow.yaml", "--at", "note"]) == 2
     assert "this is a flow, not a recording" in capsys.readouterr().err

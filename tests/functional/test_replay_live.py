@@ -111,20 +111,20 @@ def test_the_report_as_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert (notes["result"], notes["now"]) == ("changed", {"status": "ok", "value": "other\n"})
 
 
-def test_the_flow_that_a_recording_names_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_recording_does_not_choose_what_runs(capsys: pytest.CaptureFixture[str]) -> None:
     recording = load_recording("run/recording.yaml")
     source = {**recording.source, "flow": str(Path("flow.yaml").resolve())}
     save_recording(replace(recording, source=source), "named.yaml")
     capsys.readouterr()
 
-    assert main(["replay", "named.yaml", "--live"]) == 0
-    assert "3 same" in capsys.readouterr().out
+    assert main(["replay", "named.yaml", "--live"]) == 2
+    assert "Name the flow that has them (--flow)." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--live"], "Name a flow with --flow."),
+        (["--live"], "Name the flow that has them (--flow)."),
         (["--live", "--flow", "nothing.yaml"], "nothing.yaml"),
         (["--live", "--flow", "policy.yaml"], "policy.yaml"),
         (["--writes"], "belong to --live"),
@@ -219,3 +219,24 @@ def test_a_call_without_an_outcome_is_left_alone(run: Runner) -> None:
 
     (call,) = run(lambda: replay_live(bare, Engine(tools))).turns[0].calls
     assert (call.result, call.why) == ("not run", "it has no outcome in the recording")
+
+
+def test_secrets_are_masked_in_what_is_compared_and_masked_arguments_do_not_run(
+    run: Runner,
+) -> None:
+    tools = Toolbox()
+    tools.tool(lambda path: {"path": path, "password": "hunter2"}, name="look", safe=True)
+    tools.tool(lambda password: "in", name="login", safe=True)
+    policy = "version: 1\nredact: [password]\n"
+    calls = [
+        {"id": "a", "tool": "look", "args": {"path": "x"}},
+        {"id": "b", "tool": "login", "args": {"password": "hunter2"}},
+    ]
+    recording = recorded(run, tools, calls, policy)
+    assert recording.turns[0].outcomes[0].value["password"] == "***"
+
+    report = run(lambda: replay_live(recording, Engine(tools, policy=policy)))
+
+    assert [call.result for call in report.turns[0].calls] == ["same", "not run"]
+    assert report.turns[0].calls[1].why == "its arguments are masked in the recording"
+    assert "hunter2" not in str(report.data())

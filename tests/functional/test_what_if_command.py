@@ -134,3 +134,31 @@ def test_wrong_input_is_told_and_nothing_is_written(
     assert said in err
     assert all(line.startswith("toolflow: ") for line in err.splitlines())
     assert sorted(Path.cwd().iterdir()) == before
+
+
+def entry(at: str, kind: str, content: list[dict[str, object]]) -> str:
+    message = {"id": "m1", "role": kind, "content": content}
+    stamp = f"2026-01-05T09:00:{at}Z"
+    return json.dumps({"type": kind, "sessionId": "s", "timestamp": stamp, "message": message})
+
+
+def test_a_session_log_may_stand_for_a_recording(capsys: pytest.CaptureFixture[str]) -> None:
+    calls = [
+        {"type": "tool_use", "id": name, "name": "look", "input": {"path": name}} for name in "ab"
+    ]
+    results = [{"type": "tool_result", "tool_use_id": name, "content": name} for name in "ab"]
+    lines = [
+        entry("00.000", "assistant", calls),
+        entry("02.000", "user", results[:1]),
+        entry("05.000", "user", results[1:]),
+    ]
+    Path("log.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+
+    code = main(["replay", "log.jsonl", "-p", "other.yaml", "-o", "json"])
+    data = json.loads(capsys.readouterr().out)
+
+    assert code == 0
+    (turn,) = data["turns"]
+    assert [node["kind"] for node in turn["before"]["nodes"]] == ["barrier", "barrier"]
+    assert [node["kind"] for node in turn["after"]["nodes"]] == ["pool"]
+    assert turn["before"]["total"] > turn["after"]["total"] == 5.0

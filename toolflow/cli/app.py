@@ -12,6 +12,7 @@ import typer
 from toolflow.cli import (
     auditing,
     checking,
+    describing,
     diffing,
     explaining,
     exporting,
@@ -50,23 +51,44 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-app.command("plan")(planning.plan)
-app.command("run")(running.run)
-app.command("resume")(resuming.resume)
-app.command("runs")(listing.runs)
-app.command("replay")(replaying.replay)
-app.command("fork")(forking.fork)
-app.command("diff")(diffing.diff)
-app.command("render")(rendering.render)
-app.command("import")(importing.import_)
-app.command("audit")(auditing.audit_)
-app.command("export")(exporting.export)
-app.command("init")(initialising.init)
-app.command("check")(checking.check)
-app.command("locks")(locking.locks)
-app.command("test")(trying.try_)
-app.command("explain")(explaining.explain_)
-app.command("why")(telling_why.why)
+app.command("plan", short_help="Show what will run beside what, what waits for what, and why.")(
+    planning.plan
+)
+app.command("run", short_help="Run a flow, a turn or a plan.")(running.run)
+app.command("resume", short_help="Go on with a run that paused, or whose process died.")(
+    resuming.resume
+)
+app.command("runs", short_help="List the runs of a folder and how they ended.")(listing.runs)
+app.command("replay", short_help="Run a recording again in virtual time, or ask what if.")(
+    replaying.replay
+)
+app.command("fork", short_help="Start a new run in the middle of a recorded one.")(forking.fork)
+app.command("diff", short_help="Compare two plans, turns or recordings.")(diffing.diff)
+app.command("render", short_help="Draw a plan, or a run with what became of its calls.")(
+    rendering.render
+)
+app.command("import", short_help="Read session logs and write them as recordings.")(
+    importing.import_
+)
+app.command("audit", short_help="Say which calls of real turns meet, what was lost, what to win.")(
+    auditing.audit_
+)
+app.command("export", short_help="Write turns and results in the form of any provider.")(
+    exporting.export
+)
+app.command("init", short_help="Write a policy to start from, out of tools or a log.")(
+    initialising.init
+)
+app.command("check", short_help="Check a file and tell every problem with its place.")(
+    checking.check
+)
+app.command("locks", short_help="Show who holds and who waits for which keys.")(locking.locks)
+app.command("schema", short_help="Print the JSON Schema of a kind of file, for editors.")(
+    describing.schema
+)
+app.command("test", short_help="Try the cases of a policy.")(trying.try_)
+app.command("explain", short_help="Say why calls are decided as they are.")(explaining.explain_)
+app.command("why", short_help="Say why one of two calls waits for the other.")(telling_why.why)
 
 
 @app.callback(invoke_without_command=True)

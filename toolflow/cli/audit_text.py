@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from toolflow.model.batch import Kind
 from toolflow.recording.audit import Finding, Placed, Summary, ToolLine, Totals
@@ -46,6 +47,8 @@ def audit_lines(
     if summary.tools:
         yield ""
         yield from _tool_table(summary.tools, width)
+    if len(logs) < 2:
+        summary = _unnamed(summary)
     yield from _findings(summary, width)
     if summary.worst:
         yield ""
@@ -53,6 +56,15 @@ def audit_lines(
         files = [*pictures, *[((), None)] * (len(summary.worst) - len(pictures))]
         for number, (placed, (paths, fault)) in enumerate(zip(summary.worst, files, strict=True)):
             yield from _worst(number + 1, placed, paths, fault, width)
+
+
+def _unnamed(summary: Summary) -> Summary:
+    """A summary of one log, which need not be named again and again."""
+    return replace(
+        summary,
+        findings=tuple(("", finding) for _, finding in summary.findings),
+        worst=tuple(replace(placed, log="") for placed in summary.worst),
+    )
 
 
 def wrapped(line: str, width: int | None) -> Iterator[str]:

@@ -9,6 +9,7 @@ import typer
 from toolflow.cli.console import Output, say, say_data
 from toolflow.cli.inputs import chosen, look_at, plan_of, policy_of, turns_of
 from toolflow.compiler import load_plan
+from toolflow.compiler.masking import masked_plan
 from toolflow.errors import UsageError
 from toolflow.policy import Policy
 from toolflow.recording.differing import PlannedTurn, diff_turns
@@ -59,7 +60,9 @@ def _turns(
         return [PlannedTurn(load_plan(Path(given.path)))]
     found = []
     for recorded in chosen(turns_of(given, form), turn):
-        plan = recorded.plan if recorded.plan is not None else plan_of(recorded.turn, policy, cwd)
+        plan = recorded.plan
+        if plan is None:  # what is shown of a turn holds no secrets that its policy names
+            plan = masked_plan(plan_of(recorded.turn, policy, cwd))
         ran = any(outcome is not None for outcome in recorded.outcomes)
         found.append(PlannedTurn(plan, recorded if ran else None))
     return found

@@ -19,6 +19,8 @@ from toolflow.cli.reliving import flow_of
 from toolflow.errors import UsageError
 from toolflow.flow.load import Flow
 from toolflow.flow.opening import open_engine
+from toolflow.model.batch import CallPlan
+from toolflow.model.outcome import Outcome
 from toolflow.model.recording import Recording
 from toolflow.recording import load_recording, save_recording
 from toolflow.recording.checkpoint import Checkpoint
@@ -62,7 +64,7 @@ def fork(
     answers = {name: _value(text) for name, text in _pairs("--answer", answer)}
     progress = Progress(quiet=quiet)
     approver = None if not (yes or is_live()) else TerminalApprover(progress, yes=yes)
-    loaded = flow_of(old, flow)
+    loaded = flow_of(flow)
     make = partial(fork_at, old, at, args=changed, answers=answers)
     make(policy=loaded.policy)  # what is wrong is told before anything is opened or copied
     with progress:
@@ -141,13 +143,17 @@ def _value(text: str) -> Any:
 def _lines(result: RunResult, kept: frozenset[int]) -> Iterator[str]:
     yield f"{result.plan.turn_id}: {result.status}"
     width = max((len(call.name) for call in result.report.calls), default=0)
-    for call in result.report.calls:
-        outcome = result.outcomes[call.index]
+    for call, outcome in _shown(result):
         status = "-" if outcome is None else outcome.status
         text = "" if outcome is None else " ".join(outcome.text.split())
         shown = f"{text[:_SHOWN]}{'…' if len(text) > _SHOWN else ''}"
         how = "kept" if call.index in kept else "ran" if _ran(result, call.index) else "-"
         yield f"  {call.name:<{width}}  {how:<4}  {status:<9}  {shown}".rstrip()
+
+
+def _shown(result: RunResult) -> Iterator[tuple[CallPlan, Outcome | None]]:
+    """The calls with their outcomes, without the secrets that the policy names."""
+    return zip(result.report.calls, result.recorded().outcomes, strict=True)
 
 
 def _ran(result: RunResult, index: int) -> bool:
@@ -163,7 +169,7 @@ def _data(result: RunResult, kept: frozenset[int], written: str) -> dict[str, An
             "status": None if outcome is None else outcome.status,
             "result": None if outcome is None else outcome.text,
         }
-        for call, outcome in zip(result.report.calls, result.outcomes, strict=True)
+        for call, outcome in _shown(result)
     ]
     return {
         "turn": result.plan.turn_id,

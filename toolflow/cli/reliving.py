@@ -20,7 +20,7 @@ from toolflow.recording.living import LiveReport
 
 def relive(recording: Recording, flow: str | None, output: Output, *, writes: bool) -> int:
     """Run the calls again; ends with 1 if something came out otherwise."""
-    loaded = flow_of(recording, flow)
+    loaded = flow_of(flow)
     with tempfile.TemporaryDirectory(prefix="toolflow-") as folder:
         report = anyio.run(partial(_relive, recording, loaded, Path(folder), writes=writes))
     if output == "text":
@@ -32,16 +32,18 @@ def relive(recording: Recording, flow: str | None, output: Output, *, writes: bo
     return 0 if report.ok else 1
 
 
-def flow_of(recording: Recording, flow: str | None) -> Flow:
-    """The flow that was named, or that the recording says it comes from.
+def flow_of(flow: str | None) -> Flow:
+    """The flow whose tools run.
+
+    It is never taken from the recording: that may come from anybody, and must not choose what runs
+    here (spec 16).
 
     Raises:
-        UsageError: If there is none.
+        UsageError: If none was named.
     """
-    named = flow if flow is not None else recording.source.get("flow")
-    if isinstance(named, str) and (flow is not None or Path(named).is_file()):
-        return load_flow(named)
-    raise UsageError("The recording does not say where its tools are. Name a flow with --flow.")
+    if flow is None:
+        raise UsageError("A recording does not hold tools. Name the flow that has them (--flow).")
+    return load_flow(flow)
 
 
 async def _relive(recording: Recording, flow: Flow, out: Path, *, writes: bool) -> LiveReport:

@@ -12,6 +12,7 @@ from toolflow.cli.inputs import chosen, look_at, policy_of
 from toolflow.cli.reliving import relive
 from toolflow.cli.walking import until, walk_through
 from toolflow.errors import UsageError
+from toolflow.formats.session import read_session
 from toolflow.model.recording import Recording
 from toolflow.recording import load_recording
 from toolflow.recording import replay as replay_recording
@@ -22,7 +23,7 @@ from toolflow.render.what_if_picture import Shows
 
 
 def replay(
-    recording: str = typer.Argument(..., metavar="RECORDING", help="A recording."),
+    recording: str = typer.Argument(..., metavar="RECORDING", help="A recording or session log."),
     policy: str | None = typer.Option(
         None, "--policy", "-p", help="What if this policy had been in force?"
     ),
@@ -83,6 +84,8 @@ def replay(
         raise UsageError("--ignore belongs to a replay that compares. Leave it out.")
     if picture is not None and (strict or kinds or not other or sweep is not None):
         raise UsageError("--picture draws an answer. Ask with --policy, --pool or --resources.")
+    if live or walks or sweep is not None or (other and not (strict or kinds)):
+        _tell_notices(loaded)
     if live:
         return relive(loaded, flow, output, writes=writes)
     if walks:
@@ -125,17 +128,21 @@ def _replay(loaded: Recording, asked: Asked, kinds: list[str]) -> int:
     for replayed in report.turns:
         for passed in replayed.ignored:
             tell(f"ignored {passed.kind}: {passed}")
-    for notice in loaded.notices:
-        tell(f"notice: {notice.message}")
+    _tell_notices(loaded)
     return 0 if report.ok else 1
 
 
+def _tell_notices(loaded: Recording) -> None:
+    for notice in loaded.notices:
+        tell(f"notice: {notice.message}")
+
+
 def _loaded(path: str, turn: str | None) -> Recording:
-    """The recording, or the part of it that the user chose."""
+    """The recording, or the part of it that the user chose; a session log is read as one."""
     given = look_at(path)
-    if given.kind != "recording":
+    if given.kind not in {"recording", "log"}:
         raise UsageError(f"{path}: this is a {given.kind}, not a recording.")
-    loaded = load_recording(path)
+    loaded = load_recording(path) if given.kind == "recording" else read_session(path)
     if turn is None:
         return loaded
     return replace(loaded, turns=tuple(chosen(list(loaded.turns), turn)))

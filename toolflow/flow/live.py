@@ -32,5 +32,5 @@ async def replay_live(recording: Recording, engine: Engine, *, writes: bool = Fa
         kept = reused(recorded, plan, writes=writes)
         checkpoint = live_checkpoint(recorded, plan, kept)
         result = await engine.resume(checkpoint, can_pause=False)
-        turns.append(compared(recorded, plan, kept, result.outcomes))
+        turns.append(compared(recorded, plan, kept, result.recorded().outcomes))
     return LiveReport(tuple(turns))

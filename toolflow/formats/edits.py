@@ -7,7 +7,8 @@ from typing import Any
 from toolflow.formats.rewritten import Rewritten
 from toolflow.formats.stretches import Conversation, Spot, Stretch
 
-_LISTS = frozenset({"content", "parts", "tool_calls"})  # what only a message itself has
+_LISTS = frozenset({"content", "parts", "tool_calls"})  # what a message itself has ...
+_AROUND = frozenset({"candidates", "choices", "message", "output"})  # ... and what stands around it
 _LEFT_OUT = "(A result of no call was left out here.)"
 
 
@@ -36,8 +37,7 @@ class Edits:
             return
         for place, written in zip(stretch.places, assistant, strict=True):
             before = self._talk.items[place]
-            keeps = isinstance(before, dict) and not before.keys().isdisjoint(_LISTS)
-            self._said[place] = [{**before, **written} if keeps else written]
+            self._said[place] = [{**before, **written} if _is_message(before) else written]
 
     def remove(self, spot: Spot) -> None:
         """Leave a result out."""
@@ -117,3 +117,10 @@ class Edits:
         if not 0 < place < len(self._talk.items) - 1 or place - 1 in self._behind:
             return False
         return place - 1 not in self._heard and place + 1 not in self._heard
+
+
+def _is_message(value: Any) -> bool:
+    """Whether it is a message itself, whose other fields are kept, and no response around one."""
+    if not isinstance(value, dict) or value.keys().isdisjoint(_LISTS):
+        return False
+    return value.keys().isdisjoint(_AROUND)

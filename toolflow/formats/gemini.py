@@ -216,6 +216,9 @@ def _ending(candidate: dict[str, Any], calls: tuple[Call, ...]) -> Iterator[Noti
 
 def _read_content(data: dict[str, Any], path: Path, flaws: list[Flaw]) -> Turn:
     whole = plain_fields(data, "parts")
+    if "candidates" in whole:  # it would be taken for a response when it is read again
+        flaws.append(flaw(path, data, "Use an object with parts."))
+        return _EMPTY_TURN
     if whole.get("role") not in (None, "", "model"):
         flaws.append(flaw((*path, "role"), whole["role"], "Use a content of the model."))
         return _EMPTY_TURN

@@ -172,6 +172,9 @@ def _read_message(
     more: Sequence[Notice] = (),
 ) -> Turn:
     message = plain_fields(data, "tool_calls", "content")
+    if "choices" in message or ollama.is_response(message):
+        flaws.append(flaw(path, data, "Use an assistant message; this is a whole response."))
+        return _EMPTY_TURN
     role = message.get("role") or "assistant"  # some responses leave it out
     if role != "assistant":
         flaws.append(flaw((*path, "role"), role, "Use an assistant message."))

@@ -8,8 +8,8 @@ was mended changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from toolflow.formats.base import quoted
 from toolflow.formats.doctor import misplaced, opened, place_of, report_of
@@ -24,6 +24,7 @@ LOST = Outcome(
     " repeat it.",
 )
 """What is written for a call without a result."""
+_MORE: Final = 3  # passes after the first one
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +71,31 @@ def repair(
         UsageError: If there is no format of that name, or it knows no conversations.
     """
     conversation = opened(messages, format)
+    mended, changes = _pass(conversation, whole=whole)
+    left = _left(conversation, mended, whole=whole)
+    for _ in range(_MORE):
+        if not (changes and left):
+            break  # the common case: one pass mends it all
+        mended, more = _pass(opened(mended, conversation.form.name), whole=whole)
+        if not more:
+            break
+        changes += [replace(notice, line=None) for notice in more]
+        left = _left(conversation, mended, whole=whole)
+    return Repaired(mended, tuple(changes), left)
+
+
+def _pass(conversation: Conversation, *, whole: bool) -> tuple[list[Any], list[Notice]]:
+    """Mend what can be seen; what a message that is rewritten holds is seen by the next one."""
     edits, changes = Edits(conversation), list[Notice]()
     for stretch in conversation.stretches:
         changes += _mend(conversation, stretch, edits, whole=whole)
-    mended = edits.applied()
-    left = report_of(opened(mended, conversation.form.name), whole=whole) if mended else None
-    return Repaired(
-        mended,
-        tuple(sorted(changes, key=lambda notice: notice.line or 0)),
-        () if left is None else left.findings,
-    )
+    return edits.applied(), sorted(changes, key=lambda notice: notice.line or 0)
+
+
+def _left(conversation: Conversation, mended: list[Any], *, whole: bool) -> tuple[Notice, ...]:
+    if not mended:
+        return ()
+    return report_of(opened(mended, conversation.form.name), whole=whole).findings
 
 
 def _mend(

@@ -55,7 +55,9 @@ def rewritten(
     else:
         results = [piece.value for _, pieces in cut for piece in pieces if piece.is_result]
         rest = [message for message, pieces in cut if not any(p.is_result for p in pieces)]
-    again = form.read(assistant)[-1].calls if turn.calls else ()
+    # A result of nobody's call in the middle of a response ends a turn for the reader of a list.
+    turns = form.read(assistant) if turn.calls else []
+    again = next((each.calls for each in reversed(turns) if each.calls), ())
     if not len(again) == len(results) == len(turn.calls):
         raise InternalError(
             f"{form.name} wrote {len(again)} calls and {len(results)} results of {len(turn.calls)}."

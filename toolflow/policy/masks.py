@@ -38,12 +38,16 @@ class Mask:
     Args:
         redactor: What the policy names.
         secrets: What was found under these names in the turn.
+
+    Attributes:
+        secrets: As given.
     """
 
-    __slots__ = ("_known", "_redactor")
+    __slots__ = ("_known", "_redactor", "secrets")
 
     def __init__(self, redactor: Redactor, secrets: frozenset[str] = frozenset()) -> None:
         self._redactor = redactor
+        self.secrets = secrets
         spelled = {form for secret in secrets for form in _spellings(secret)}
         joined = "|".join(map(re.escape, sorted(spelled, key=lambda text: (-len(text), text))))
         self._known = re.compile(joined) if joined else None

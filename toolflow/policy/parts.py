@@ -77,8 +77,23 @@ def _part(node: nodes.Expr) -> str | Evaluate:
     if isinstance(node, nodes.TemplateData):
         return node.data
     chain = _chain(node)
-    evaluate = chain if chain is not None else expression_function(node)
-    return _defined(evaluate, _spelled(node))
+    if chain is not None:
+        return _defined(chain, _spelled(node))
+    made = _defined(expression_function(node), _spelled(node))
+    return lambda names: _whole(made(names))
+
+
+def _whole(value: Any) -> Any:
+    """A value in which nothing is undefined, however deep it stands."""
+    if isinstance(value, list | tuple):
+        for inner in value:
+            _whole(inner)
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            _whole(inner)
+    elif isinstance(value, Undefined):
+        str(value)  # a strict undefined value raises here, with its own words
+    return value
 
 
 def _defined(evaluate: Evaluate, spelled: str) -> Evaluate:

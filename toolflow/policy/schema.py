@@ -104,17 +104,21 @@ def _version(value: object) -> object:
     return value
 
 
-_SCHEMA_TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
+_SCHEMA_TEXT: dict[str, Any] = {"type": "string", "pattern": r"\S"}
 _SCHEMA_TEXTS: dict[str, Any] = {"anyOf": [_SCHEMA_TEXT, {"type": "array", "items": _SCHEMA_TEXT}]}
+_SCHEMA_NAMES: dict[str, Any] = {
+    "anyOf": [_SCHEMA_TEXT, {"type": "array", "items": _SCHEMA_TEXT, "minItems": 1}]
+}
 _SCHEMA_COUNT = {"type": "integer", "minimum": 1}
 _SCHEMA_RULE = {"anyOf": [_SCHEMA_COUNT, {"type": "string", "pattern": f"^{_RULE_OF_BASE}$"}]}
 _SCHEMA_DURATION = {
     "anyOf": [
         {"type": "number", "exclusiveMinimum": 0},
-        {"type": "string", "pattern": f"^{DURATION_PATTERN}$"},
+        {"type": "string", "pattern": f"^(?!0+(\\.0+)?[a-z]){DURATION_PATTERN}$"},
     ]
 }
-_SCHEMA_CONDITION = {"anyOf": [{"type": "boolean"}, {"type": "string", "pattern": r"\{\{"}]}
+_SCHEMA_TEMPLATE = {"type": "string", "pattern": r"^\s*\{\{[\s\S]*\}\}\s*$"}
+_SCHEMA_CONDITION = {"anyOf": [{"type": "boolean"}, _SCHEMA_TEMPLATE]}
 _SCHEMA_TEXT_OR_TRUE = {"anyOf": [_SCHEMA_TEXT, {"const": True}]}
 
 Condition = Annotated[
@@ -128,7 +132,7 @@ Key = Annotated[Expression, PlainValidator(_key)]
 Keys = Annotated[list[Key], BeforeValidator(_listed), WithJsonSchema(_SCHEMA_TEXTS)]
 Name = Annotated[str, PlainValidator(_name), WithJsonSchema(_SCHEMA_TEXT)]
 Names = Annotated[
-    list[Name], Field(min_length=1), BeforeValidator(_listed), WithJsonSchema(_SCHEMA_TEXTS)
+    list[Name], Field(min_length=1), BeforeValidator(_listed), WithJsonSchema(_SCHEMA_NAMES)
 ]
 Duration = Annotated[float, PlainValidator(duration), WithJsonSchema(_SCHEMA_DURATION)]
 Count = Annotated[int, PlainValidator(_count), WithJsonSchema(_SCHEMA_COUNT)]

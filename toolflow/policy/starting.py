@@ -19,7 +19,7 @@ from toolflow.model.turn import EMPTY
 from toolflow.policy.guesses import KeyGuess, for_a_person, keys, reading, shell_line
 from toolflow.policy.knowing import Bases, bases_of
 from toolflow.policy.labels import one_line
-from toolflow.policy.policy import load_policy
+from toolflow.policy.policy import Policy, load_policy
 from toolflow.yamlio import dump
 
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
@@ -63,6 +63,9 @@ def starting_policy(
     named = [_own_name(spec) for spec in tools if spec.name.strip() and spec.name.isprintable()]
     bases = bases_of(named, harness)
     rest = [spec for spec in named if (spec.name, spec.server) not in bases.known]
+    rest.sort(
+        key=lambda spec: spec.server is None
+    )  # a rule without a server fits any server's tool
     rules = [_rule(spec, examples) for spec in rest if not _declares(spec)]
     lines = [
         *_head(made_of, len(named), bases),
@@ -233,35 +236,34 @@ def _escaped(name: str) -> str:
 
 
 class _Tools:
-    """The tools that the cases call."""
+    """The one tool that a case calls."""
 
     version = 0
 
-    def __init__(self, rules: Sequence[_Rule]) -> None:
-        self._specs = {r.spec.name: ToolSpec(r.spec.name, server=r.spec.server) for r in rules}
+    def __init__(self, spec: ToolSpec) -> None:
+        self._spec = ToolSpec(spec.name, server=spec.server)
 
     def find(self, name: str) -> ToolSpec | None:
-        return self._specs.get(name)
+        return self._spec if name == self._spec.name else None
 
     def names(self) -> Sequence[str]:
-        return sorted(self._specs)
+        return (self._spec.name,)
 
 
 def _cases(text: str, rules: Sequence[_Rule]) -> list[dict[str, Any]]:
     """One case a tool: what the policy says of its calls today."""
     if not rules:
         return []
-    policy, tools = load_policy(text), _Tools(rules)
-    return [_case(rule, _classified(policy, tools, rule)) for rule in rules]
+    policy = load_policy(text)
+    return [_case(rule, _classified(policy, rule)) for rule in rules]
 
 
-def _classified(policy: Any, tools: _Tools, rule: _Rule) -> tuple[CallPlan, ...]:
+def _classified(policy: Policy, rule: _Rule) -> tuple[CallPlan, ...]:
     calls = tuple(
         Call(index, f"call-{index + 1}", rule.spec.name, args)
         for index, args in enumerate(rule.examples)
     )
-    found: tuple[CallPlan, ...] = policy.classify(Turn("turn-1", calls), tools, cwd=_FOLDER).calls
-    return found
+    return policy.classify(Turn("turn-1", calls), _Tools(rule.spec), cwd=_FOLDER).calls
 
 
 def _case(rule: _Rule, calls: Sequence[CallPlan]) -> dict[str, Any]:

@@ -9,10 +9,11 @@ were held by others, is in neither.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from toolflow.compiler import Plan, PlanDiff, diff_plans
+from toolflow.compiler.masking import masked_plan
 from toolflow.errors import DivergenceError, UsageError
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.model.tool import Catalog
@@ -148,6 +149,9 @@ def planned(rules: Rules, recorded: RecordedTurn) -> Plan:
 def _turn(
     recorded: RecordedTurn, before: Plan, after: Plan, fill: Mapping[str, float]
 ) -> WhatIfTurn:
+    redactor = after.redactor or before.redactor
+    if redactor is not None:  # nothing that is shown of a turn holds a secret that a policy names
+        before, after = (masked_plan(replace(p, redactor=redactor)) for p in (before, after))
     measured = body_seconds(recorded)
     seconds = filled(recorded, fill)
     was, would = (project(plan, seconds, recorded.outcomes) for plan in (before, after))

@@ -8,6 +8,7 @@ again. Files, servers and the like are not part of a recording: tools find the w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from toolflow.compiler import Plan, recompile
@@ -57,7 +58,8 @@ def fork_at(
 
     Raises:
         UsageError: If there is no such call; if a call that keeps its outcome is to have other
-            arguments or answers; if arguments are no mapping, or an answer is none; or if the
+            arguments or answers, or one whose arguments are masked is to run with those; if
+            arguments are no mapping, or an answer is none; or if the
             recording knows no policy with which to classify other arguments.
         PlanError: If a call with other arguments needs more of a resource than there is.
     """
@@ -70,6 +72,7 @@ def fork_at(
     given, replies = dict(args or {}), dict(answers or {})
     _check_names(plan, kept, index, {**given, **replies})
     plan = _changed(rules, recorded, plan, given)
+    plan = _unmasked(recorded, plan, kept, given)
     approved = _approved_then(parts, plan) - kept
     outcomes = {i: (outcome, True) for i in kept if (outcome := whole.outcomes[i]) is not None}
     interrupts: dict[str, tuple[Any, ...]] = {}
@@ -141,6 +144,22 @@ def _changed(rules: Rules, recorded: RecordedTurn, plan: Plan, given: Mapping[st
             )
         calls[call.index] = rules.changed(recorded, call, args)
     return recompile(plan, calls)
+
+
+def _unmasked(
+    recorded: RecordedTurn, plan: Plan, kept: set[int], given: Mapping[str, object]
+) -> Plan:
+    """The plan, with the names of the calls whose arguments are masked in the recording."""
+    masked = recorded.plan.masked if recorded.plan is not None else ()
+    left = tuple(name for name in masked if name not in given)
+    for name in left:
+        call = plan.call(name)
+        if call.index not in kept and call.verdict.kind != "settled":
+            raise UsageError(
+                f"The arguments of {name!r} are masked in the recording (redact), so it cannot "
+                "run again. Give it arguments, or fork behind it."
+            )
+    return plan if left == plan.masked else replace(plan, masked=left)
 
 
 def _approved_then(parts: Sequence[RecordedTurn], plan: Plan) -> set[int]:

@@ -14,6 +14,8 @@ from toolflow.compiler import Plan
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
 from toolflow.model.recording import RecordedTurn
+from toolflow.policy import Redactor
+from toolflow.policy.redact import holds_masks
 from toolflow.recording.checkpoint import Checkpoint
 from toolflow.recording.compare import same
 from toolflow.recording.forms import outcome_data
@@ -122,6 +124,7 @@ def reused(recorded: RecordedTurn, plan: Plan, *, writes: bool) -> dict[int, str
         Words by the index of the call.
     """
     found = {}
+    masked = recorded.plan.masked if recorded.plan is not None else ()
     for call in plan.calls:
         outcome = recorded.outcomes[call.index]
         then = recorded.plan.calls[call.index] if recorded.plan is not None else call
@@ -129,6 +132,8 @@ def reused(recorded: RecordedTurn, plan: Plan, *, writes: bool) -> dict[int, str
             found[call.index] = "it has no outcome in the recording"
         elif outcome.status not in _RAN:
             found[call.index] = f"it did not run ({outcome.status})"
+        elif call.name in masked or _is_masked(call, plan):
+            found[call.index] = "its arguments are masked in the recording"
         elif not writes and (why := _writes(then) or _writes(call)):
             found[call.index] = f"{why}; --writes runs it"
     return found
@@ -170,7 +175,7 @@ def compared(
         recorded: The turn.
         plan: Its plan.
         kept: What `reused` gave.
-        outcomes: The outcomes now, in call order.
+        outcomes: The outcomes now, in call order; secrets are masked in them as in the record.
     """
     calls = []
     for call in plan.calls:
@@ -180,6 +185,10 @@ def compared(
         else:
             calls.append(LiveCall(call.name, call.tool, _result(before, now), before, now))
     return LiveTurn(recorded.turn.id, tuple(calls))
+
+
+def _is_masked(call: CallPlan, plan: Plan) -> bool:
+    return isinstance(plan.redactor, Redactor) and holds_masks(call.args, plan.redactor)
 
 
 def _writes(call: CallPlan) -> str:

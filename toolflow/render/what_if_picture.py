@@ -52,7 +52,7 @@ def save_what_if(report: WhatIf, path: str | Path, *, shows: Shows | None = None
         return write_bytes(path, timelines_svg(report).encode("utf-8"))
     if len(report.turns) != 1:
         raise UsageError(
-            f"There are {len(report.turns)} turns, and plans are drawn of one. Choose a turn."
+            f"There are {len(report.turns)} turns, and plans are drawn of one. Choose it (--turn)."
         )
     return write_bytes(path, _plans(report.turns[0], kind))
 

@@ -13,7 +13,7 @@ from toolflow.recording.asking import WhatIf, WhatIfTurn
 from toolflow.recording.projection import Projection
 from toolflow.recording.sweeping import PAYS, Sweep
 from toolflow.render.facts import count
-from toolflow.render.labels import columns, cut, duration, short, visible
+from toolflow.render.labels import columns, cut, cut_right, duration, short, visible
 
 _DETAILED = 3
 _LEAST = 76
@@ -118,7 +118,7 @@ def _table(report: WhatIf, width: int) -> Iterator[str]:
         times = (turn.before.total, turn.after.total, turn.after.lower_bound)
         cells = "  ".join(f"{duration(each):>9}" for each in times)
         what = "-" if turn.same else _kinds(turn)
-        yield cut(f"{name}{' ' * (wide - columns(name))}  {cells}  {what}", width)
+        yield cut_right(f"{name}{' ' * (wide - columns(name))}  {cells}  {what}", width)
     yield ""
 
 
@@ -143,7 +143,7 @@ def _turn(turn: WhatIfTurn, width: int) -> Iterator[str]:
         return
     yield f"{name}: {calls}, {_gain(turn.before.total, turn.after.total)}"
     changes = turn.diff.changes
-    yield from (f"  {cut(visible(str(change)), width - 2)}" for change in changes[:_CHANGES])
+    yield from (f"  {cut_right(visible(str(change)), width - 2)}" for change in changes[:_CHANGES])
     if len(changes) > _CHANGES:
         yield f"  … {len(changes) - _CHANGES} more changes of the plan"
     yield ""

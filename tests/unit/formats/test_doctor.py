@@ -265,3 +265,30 @@ def calls_of(work: Callable[[], object]) -> int:
     finally:
         sys.setprofile(before)
     return count
+
+
+def test_a_result_of_no_call_inside_a_response_that_is_taken_apart_is_left_out():
+    def shell(name: str) -> dict[str, Any]:
+        return {"type": "shell_call", "call_id": name, "action": {"commands": ["ls"]}}
+
+    told = {"type": "shell_call_output", "call_id": "other", "output": []}
+    said = MAKERS["openai-responses"].answer
+    response = {"object": "response", "output": [shell("x" * 70), told, said]}
+
+    report = examine([response], format="openai-responses", whole=True)
+    repaired = repair([response], format="openai-responses", whole=True)
+
+    assert {notice.code for notice in report.findings} >= {"no_result"}
+    assert told not in repaired.messages
+    assert repaired.left == ()
+    assert repair(repaired.messages, format="openai-responses", whole=True).changes == ()
+
+
+def test_a_response_that_is_taken_apart_leaves_nothing_of_itself():
+    said = {"role": "model", "parts": [{"functionCall": {"name": "", "args": {}}}]}
+    response = {"candidates": [{"content": said}], "content": {"content": "odd"}}
+
+    repaired = repair([response], format="gemini", whole=True)
+
+    assert repaired.messages[0].keys() == {"role", "parts"}
+    assert repair(repaired.messages, format="gemini", whole=True).changes == ()

@@ -188,3 +188,17 @@ def test_an_expression_knows_its_kind() -> None:
         "x{{ tool }}": (False, False),
         "{{ tool }} ": (False, False),
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ [args.x, 1] }}",
+        "{{ {'a': args.x} }}",
+        "{{ [[args.list[9]]] }}",
+        "{{ [args.__class__] | list }}",
+    ],
+)
+def test_a_value_with_something_missing_in_it_is_no_value(text: str) -> None:
+    with pytest.raises(ExpressionError):
+        compile_expression(text)({"args": {"list": [1]}})

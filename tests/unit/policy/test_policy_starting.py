@@ -179,6 +179,12 @@ def test_names_with_their_server_are_one_tool_of_it():
         assert policy.classify(turn).calls[0].writes == ("note:n",)
 
 
+def test_a_tool_of_a_server_and_one_of_nobody_may_have_one_name():
+    _, policy = made(spec("look", "path"), spec("look", "user_id", server="s"))
+    first, second = (rule.servers for rule in policy.settings.book.rules)
+    assert (first, second) == (("s",), None)
+
+
 def test_a_tool_that_declares_itself_is_left_alone():
     declared = ToolSpec("own", safe=True, reads=())
     text, policy = made(declared, spec("other"))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from audit_logs import Told, edit, look, policy, read, recording, write, write_log
 
 from toolflow.formats.session import read_session
+from toolflow.model import Outcome
 from toolflow.recording.audit import Finding, audit
 from toolflow.recording.audit.meeting import is_everything
 
@@ -143,6 +145,13 @@ def test_any_other_failure_beside_a_write_is_an_overlap_only(tmp_path: Path) -> 
     assert kinds(tmp_path, one, two) == [("overlap", "risk")]
 
 
+def test_an_edit_that_failed_before_the_other_one_was_done_is_no_conflict(tmp_path: Path) -> None:
+    text = "<tool_use_error>String to replace not found in file."
+    one = edit("/f", OLD, "gone", text, error=True, at=(0, 1))
+    two = edit("/f", OLD, NEW, at=(2, 3))
+    assert kinds(tmp_path, one, two) == []
+
+
 # stale reads
 
 
@@ -213,6 +222,11 @@ def test_a_search_beside_a_write_below_it_was_open_at_once(tmp_path: Path) -> No
     assert finding.text == "2 calls that meet were open at the same time."
 
 
+def test_a_search_that_shows_old_text_may_show_that_of_another_file(tmp_path: Path) -> None:
+    calls = [edit("/d/f", OLD, NEW, **OPEN), Told("Grep", {"path": "/d"}, OLD, **OPEN)]
+    assert kinds(tmp_path, *calls) == [("overlap", "risk")]
+
+
 @pytest.mark.parametrize(
     ("key", "everything"),
     [
@@ -272,6 +286,14 @@ def test_a_cascade_without_a_cause_is_told_too(tmp_path: Path) -> None:
     text = "<tool_use_error>Sibling tool call errored</tool_use_error>"
     [finding] = found(tmp_path, read("/f", text, error=True), look())
     assert finding.text == "1 call was cancelled, because another one failed."
+
+
+def test_a_cancelled_call_is_not_the_cause(tmp_path: Path) -> None:
+    given = recording(tmp_path, [look(), look()])
+    told = (Outcome("failed", error="Cancelled: parallel tool call make"), Outcome("failed"))
+    turn = replace(given.turns[0], outcomes=told)
+    [finding] = audit(replace(given, turns=(turn,)), policy()).turns[0].findings
+    assert finding.text == "1 call was cancelled, because t1c2 failed."
 
 
 def test_a_text_that_only_mentions_siblings_is_no_cascade(tmp_path: Path) -> None:

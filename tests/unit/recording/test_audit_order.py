@@ -49,6 +49,10 @@ def test_a_call_that_began_after_another_had_ended_was_held_up() -> None:
     assert held_up(plan("s s s"), [(0, 1), (2, 3), (0.5, 3)]) == ((Serial(1, 0),), 1)
 
 
+def test_where_one_began_as_the_other_ended_nobody_knows() -> None:
+    assert held_up(plan("s s"), [(0, 1), (1, 2)]) == ((), 0)
+
+
 def test_a_call_that_must_wait_was_not_held_up() -> None:
     assert held_up(plan("w:a w:a w:a"), [(0, 1), (2, 3), (4, 5)]) == ((), 0)
 

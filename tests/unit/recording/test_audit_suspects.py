@@ -63,6 +63,24 @@ def test_a_later_edit_that_finds_what_was_written_shows_nothing(tmp_path: Path) 
     assert first(tmp_path, [edit("/f", ONE[1], "another text")]).level == "risk"
 
 
+def known_after(path: Path, changes: list[tuple[str, str]], *later: list[Told]) -> list[str]:
+    met = [edit("/f", *change, at=OPEN) for change in changes]
+    return [f.level for f in audit(recording(path, met, *later), policy()).turns[0].findings]
+
+
+def test_a_later_edit_that_finds_text_which_was_added_to_shows_nothing(tmp_path: Path) -> None:
+    added = (ONE[0], f"{ONE[0]} + 1")
+    found = known_after(tmp_path, [added, TWO], [edit("/f", added[1], "pass")])
+    assert found == ["risk"]
+
+
+def test_text_that_the_other_edit_replaced_was_not_lost(tmp_path: Path) -> None:
+    text = "<tool_use_error>String to replace not found in file."
+    again = (ONE[1], "return another_value")
+    found = known_after(tmp_path, [ONE, again], [edit("/f", ONE[1], "pass", text, error=True)])
+    assert found == ["risk"]
+
+
 def test_another_failure_of_a_later_edit_shows_nothing(tmp_path: Path) -> None:
     found = first(tmp_path, [edit("/f", ONE[1], "pass", "disk full", error=True)])
     assert found.level == "risk"

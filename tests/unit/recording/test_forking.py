@@ -259,3 +259,52 @@ def test_other_arguments_need_a_policy(run: Runner) -> None:
     with pytest.raises(UsageError, match="Name a policy"):
         fork_at(recording, "toolu_07", args={"toolu_08": {"path": "new"}})
     assert fork_at(recording, "toolu_07").plan == recording.turns[0].plan
+
+
+SECRET = """\
+version: 1
+redact: [password]
+rules:
+  - {tool: login, safe: true}
+  - {tool: look, safe: false}
+"""
+
+
+def secretive() -> Toolbox:
+    box = Toolbox()
+    box.tool(lambda password: f"in with {password}", name="login")
+    box.tool(lambda path: f"seen {path}", name="look")
+    return box
+
+
+def test_a_call_with_masked_arguments_is_kept_or_gets_others(run: Runner) -> None:
+    engine = Engine(secretive(), policy=SECRET)
+    calls = [
+        {"id": "a", "tool": "login", "args": {"password": "hunter2"}},
+        {"id": "b", "tool": "look", "args": {"path": "x"}},
+    ]
+
+    async def main() -> Recording:
+        recorder = Recorder(policy=engine.policy)
+        recorder.add(await engine.run({"calls": calls}))
+        return load_recording(dump_recording(recorder.recording))
+
+    recording = run(main)
+    with pytest.raises(UsageError, match="'a' are masked"):
+        fork_at(recording, "a")
+
+    def go_on(checkpoint: Any) -> Recording:
+        result = run(lambda: engine.resume(checkpoint))
+        recorder = Recorder(policy=engine.policy)
+        recorder.add(result)
+        text = dump_recording(recorder.recording)
+        assert "hunter" not in text
+        made = load_recording(text)
+        assert replay(made).ok
+        return made
+
+    for options in ({}, {"tools": engine.tools, "policy": engine.policy}):
+        made = go_on(fork_at(recording, "b", **options))
+        assert made.turns[0].outcomes == recording.turns[0].outcomes
+        made = go_on(fork_at(recording, "a", args={"a": {"password": "hunter3"}}, **options))
+        assert made.turns[0].outcomes[0].value == "in with ***"

@@ -423,6 +423,28 @@ def test_secrets_reach_no_line(run: Runner, tmp_path: Path) -> None:
     assert "***" in text
 
 
+@pytest.mark.parametrize(
+    "secret", ["call", "line", "turn", "settled", "status", "started", "ended", "plan", "1234"]
+)
+def test_a_secret_may_be_a_word_that_the_lines_are_made_of(
+    run: Runner, tmp_path: Path, secret: str
+) -> None:
+    path, tools = tmp_path / "j.jsonl", Toolbox()
+
+    @tools.tool
+    async def login(password: str) -> str:
+        return f"in with {password}"
+
+    engine = Engine(tools, policy=load_policy(SECRETS), locks=MemoryStore())
+    calls = chat(("login", {"password": secret}), ("login", {"password": "hunter22"}))
+    assert run(partial(engine.run, calls, journal=path)).ok
+    content = read_journal(path)
+    (turn,) = content.turns
+    assert content.notices == ()
+    assert turn.status == "done"
+    assert [outcome.value for outcome in turn.outcomes] == ["in with ***"] * 2
+
+
 def test_a_call_whose_arguments_were_masked_never_runs_with_the_mask(
     run: Runner, tmp_path: Path
 ) -> None:

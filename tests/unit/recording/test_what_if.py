@@ -204,6 +204,18 @@ def test_a_log_without_plans_is_planned_with_its_policy_and_may_have_no_times() 
     assert what_if(replace(recording, turns=())).turns == ()
 
 
+def test_secrets_that_a_policy_names_are_in_no_answer() -> None:
+    (own,) = timed([("look", "hunter2")], [1.0]).turns
+    log = Recording((RecordedTurn(own.turn, own.outcomes, own.times),))
+    other = load_policy("version: 1\nredact: [path]\nrules: [{tool: look, safe: true}]\n")
+
+    report = what_if(log, policy=other)
+
+    assert "hunter2" not in str(what_if_data(report))
+    assert "hunter2" not in str(report.turns[0].before.plan)
+    assert report.turns[0].diff.changes[0].field == "verdict"
+
+
 def test_data_holds_both_sides() -> None:
     data = what_if_data(what_if(timed(), policy=CAREFUL))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -58,12 +57,10 @@ def begin_text(
     if base is None:
         line |= plan_fields(run.plan, turn_of(run.plan), masker)
     else:
-        data = checkpoint_data(base)
-        line["since"] = data if masker is None else masker.value(data)
+        line["since"] = checkpoint_data(base if masker is None else masker.checkpoint(base))
         if masker is not None:
             line["masked"] = _masked_names(base, masker)
-    text = json_line(line)
-    return text if masker is None else masker.line(text)
+    return json_line(line)
 
 
 def end_line(
@@ -82,18 +79,23 @@ def end_line(
     checkpoint = result.checkpoint
     line: dict[str, Any] = {"line": "ended", "turn": number, "status": result.status}
     if checkpoint is not None:
+        changed = checkpoint.plan.calls != run.plan.calls
+        if masker is not None:
+            checkpoint = masker.checkpoint(checkpoint)
         line["line"] = "paused"
         line["state"] = state_data(checkpoint)
-        if checkpoint.plan.calls != run.plan.calls:
+        if changed:
             plan, turn = checkpoint.plan, result.turn
+            turn = turn if masker is None else masker.mask.turn(turn)
             line["plan"] = turn_data(RecordedTurn(turn, (None,) * len(turn.calls), plan=plan))
     if result.texts:
-        line["texts"] = list(result.texts)
+        line["texts"] = [*map(masker.text if masker else str, result.texts)]
     if result.steering:
-        line["steering"] = list(result.steering)
+        steering = result.steering
+        line["steering"] = [*map(masker.mask.message, steering)] if masker else [*steering]
     if (facts := _facts(run, result, masker)) is not None:
         line["facts"] = facts
-    return line if masker is None else masker.value(line)
+    return line
 
 
 def event_data(kind: str, data: Mapping[str, Any]) -> Any:
@@ -126,7 +128,7 @@ def _masked_fact(fact: Fact, masker: Masker) -> Fact:
     call = fact.data.get("call")
     if call is None:
         return fact
-    return fact._replace(data={**fact.data, "call": replace(call, args=masker.value(call.args))})
+    return fact._replace(data={**fact.data, "call": masker.planned(call)})
 
 
 def _listed(value: Any) -> Any:

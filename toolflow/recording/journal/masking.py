@@ -1,23 +1,26 @@
 """Secrets that a policy names (`redact`) do not reach the journal (spec 9.4).
 
-What stands under a named field is masked: in arguments, in the provider's message (also where it
-holds the arguments as JSON text), in questions and results. Whatever text was found so is masked
-wherever else it stands in the lines of that turn, such as in a lock key, or in a result that
-repeats an argument.
+A journal is written while secrets still come to be known: those in the turn's arguments at its
+begin, others in results and in what hooks make of arguments. What is known when a line is written
+is masked in all of its texts. Only values go through the mask, never the words that the lines are
+made of: a password may be any word, ``call`` as well.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from toolflow.policy.redact import MASK
+from toolflow.policy.masks import Mask
+from toolflow.recording.checkpoint import turn_of
+from toolflow.recording.masking import masked_checkpoint
 
 if TYPE_CHECKING:
+    from toolflow.model.batch import CallPlan
+    from toolflow.model.turn import Turn
     from toolflow.policy import Redactor
-
-_SHORT: Final = 4  # characters; shorter texts stand in too many places that are no secrets
+    from toolflow.recording.checkpoint import Checkpoint
 
 
 class Masker:
@@ -29,46 +32,42 @@ class Masker:
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
-        self._found: dict[str, str] = {}  # as it stands in a line of JSON, and what is put there
+        self.mask = Mask(redactor)
+
+    def learn(self, turn: Turn | None = None, values: Iterable[Any] = ()) -> None:
+        """Take in the secrets of a turn, or of values.
+
+        Args:
+            turn: The turn.
+            values: Arguments and results.
+        """
+        known = self.mask.secrets
+        found = self._redactor.of(turn, values=values).secrets | known
+        if found != known:
+            self.mask = Mask(self._redactor, found)
 
     def value(self, value: Any) -> Any:
-        """A JSON-like value with its secrets masked, and those of JSON texts inside it."""
-        self._collect(value, self._redactor.masked(value))
-        return self._texts(self._redactor.masked(value))
+        """Arguments or a result, whose own secrets are known from now on."""
+        self.learn(values=[value])
+        return self.mask.value(value)
 
-    def line(self, text: str) -> str:
-        """A line in which no text stands that was masked."""
-        for secret, mask in self._found.items():
-            if secret in text:
-                text = text.replace(secret, mask)
-        return text
+    def text(self, text: str) -> str:
+        """A text that people or models read."""
+        return self.mask.text(text)
 
-    def _texts(self, value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: self._texts(inner) for key, inner in value.items()}
-        if isinstance(value, list | tuple):
-            return [self._texts(inner) for inner in value]
-        return self._text(value) if isinstance(value, str) else value
+    def planned(self, call: CallPlan) -> CallPlan:
+        """A call of a plan, whose secrets are known from now on."""
+        self.learn(values=[call.args])
+        return self.mask.planned(call)
 
-    def _text(self, text: str) -> str:
-        """A text with secrets masked where it is itself JSON, or was meant to be."""
-        if not text.lstrip().startswith(("{", "[")):
-            return text
-        try:
-            inner = json.loads(text)
-        except (ValueError, RecursionError):
-            low = text.lower()
-            named = any(name.lower().strip("*?") in low for name in self._redactor.names)
-            return MASK if named else text
-        masked = self.value(inner)
-        return text if masked == inner else json.dumps(masked, ensure_ascii=False)
+    def outcome(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """An outcome as data, whose secrets are known from now on."""
+        fields = {name: data[name] for name in ("value", "error", "note") if name in data}
+        return {**data, **{name: self.value(each) for name, each in fields.items()}}
 
-    def _collect(self, before: Any, after: Any) -> None:
-        if isinstance(before, Mapping):
-            for key, inner in before.items():
-                self._collect(inner, after[key] if isinstance(after, Mapping) else MASK)
-        elif isinstance(before, list | tuple):
-            for place, inner in enumerate(before):
-                self._collect(inner, after[place] if isinstance(after, list) else MASK)
-        elif isinstance(before, str) and after == MASK != before and len(before) >= _SHORT:
-            self._found[json.dumps(before)[1:-1]] = MASK
+    def checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
+        """Where a run paused, without its secrets; they are known from now on."""
+        plan = checkpoint.plan
+        values = [outcome.value for outcome, _ in checkpoint.outcomes.values()]
+        self.learn(turn_of(plan), [*values, *(call.args for call in plan.calls)])
+        return masked_checkpoint(replace(checkpoint, plan=replace(plan, redactor=self._redactor)))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from toolflow.model.batch import DEFAULT_TERMS, CallPlan
@@ -54,13 +53,12 @@ def plan_fields(plan: PlanData, turn: Turn, masker: Masker | None) -> dict[str, 
         turn: Its turn.
         masker: What masks secrets, or ``None``.
     """
-    if any(notice.code == "edited" for notice in plan.notices):
-        whole = turn_data(RecordedTurn(turn, (None,) * len(turn.calls), plan=plan))
-        return {"whole": masker.value(whole) if masker is not None else whole}
+    masked: list[str] = []
     if masker is not None:
         masked, turn, plan = _masked(plan, turn, masker)
-    else:
-        masked = []
+    if any(notice.code == "edited" for notice in plan.notices):
+        whole = turn_data(RecordedTurn(turn, (None,) * len(turn.calls), plan=plan))
+        return {"whole": whole, "masked": masked} if masked else {"whole": whole}
     of_turn = {
         name: getattr(turn, name) for name in OF_TURN if getattr(turn, name) != _DEFAULT[name]
     }
@@ -99,30 +97,13 @@ _DEFAULT: Final[Mapping[str, Any]] = {
 
 def _masked(plan: PlanData, turn: Turn, masker: Masker) -> tuple[list[str], Turn, PlanData]:
     """Turn and plan without secrets, and the names of calls whose arguments held some."""
-    calls = tuple(
-        replace(
-            call,
-            args=masker.value(call.args),
-            raw=None if call.raw is None else masker.value(call.raw),
-            extra=masker.value(call.extra),
-        )
-        for call in turn.calls
-    )
-    planned = tuple(
-        replace(
-            call,
-            args=masker.value(call.args),
-            parsed=None if call.parsed is None else masker.value(parsed_data(call.parsed, EMPTY)),
-        )
-        for call in plan.calls
-    )
+    masker.learn(turn, [call.args for call in plan.calls])
+    planned = tuple(map(masker.planned, plan.calls))
     names = [a.name for a, b in zip(plan.calls, planned, strict=True) if a.args != b.args]
-    message, extra = masker.value(turn.message), masker.value(turn.extra)
-    turn = replace(turn, calls=calls, message=message, extra=extra)
-    return names, turn, _with_calls(plan, planned)
+    return names, masker.mask.turn(turn), _with_calls(plan, planned, masker)
 
 
-def _with_calls(plan: PlanData, calls: tuple[CallPlan, ...]) -> PlanData:
+def _with_calls(plan: PlanData, calls: tuple[CallPlan, ...], masker: Masker) -> PlanData:
     fields = {
         name: getattr(plan, name)
         for name in (
@@ -137,11 +118,10 @@ def _with_calls(plan: PlanData, calls: tuple[CallPlan, ...]) -> PlanData:
             "policy_digest",
             "turn_digest",
             "fingerprint",
-            "notices",
             "turn",
         )
     }
-    return PlanData(calls=calls, **fields)
+    return PlanData(calls=calls, notices=masker.mask.notices(plan.notices), **fields)
 
 
 def _call_columns(calls: Sequence[Call]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class RunLines:
         self._run = run
         self._masker = masker
         self._notes = run.log.notes
-        self._hooked = bool(run.options.hooks)
+        self._slow = bool(run.options.hooks) or masker is not None  # lines with more to them
         self._begun: dict[int, int] = {}  # the numbers of starts that were not told yet
         self._begun_at: dict[int, float] = {}
         self._kept: dict[int, Outcome] = {}  # outcomes that were written before they were told
@@ -77,7 +77,7 @@ class RunLines:
                 and type(outcome.value) is str
                 and outcome.status == "ok"
                 and outcome.note is outcome.error is None
-                and not (outcome.images or self._hooked)
+                and not (outcome.images or self._slow)
             ):
                 add(
                     f'{{"line":"settled","turn":{number},"call":{names[index]},"first":{first},'
@@ -86,7 +86,7 @@ class RunLines:
                 )
             else:
                 add(self._settled(index, at, first))
-        return self.clean("".join(lines))
+        return "".join(lines)
 
     def _settled(self, index: int, at: float, first: int | None) -> str:
         record = self._run.records[index]
@@ -101,7 +101,7 @@ class RunLines:
         else:
             line |= self._outcome(outcome)
         if record.hooks is not None and record.hooks.extra:
-            line["texts"] = list(record.hooks.extra)
+            line["texts"] = [*map(self.text, record.hooks.extra)]
         return json_line(line)
 
     def _event(
@@ -120,7 +120,7 @@ class RunLines:
         if data:
             line["data"] = event_data(kind, data)
             if self._masker is not None:
-                line["data"] = self._masker.value(line["data"])
+                line["data"] = self._masker.mask.data(line["data"])
         return json_line(line)
 
     def _of_call(self, kind: str, index: int, at: float, first: int | None) -> dict[str, Any]:
@@ -137,17 +137,17 @@ class RunLines:
         data = outcome_data(outcome)
         if "value" in data and not isinstance(data["value"], str):
             data["value"] = Writer().write(data["value"])  # a hook may have put anything there
-        return data if self._masker is None else self._masker.value(data)
+        return data if self._masker is None else self._masker.outcome(data)
 
     def ended(self, index: int, outcome: Outcome) -> str:
         """The line of an outcome that is written before it counts."""
         self._kept[index] = outcome
         line = self._of_call("outcome", index, self._run.now(), self._begun.pop(index, None))
-        return self.clean(json_line(line | self._outcome(outcome)))
+        return json_line(line | self._outcome(outcome))
 
-    def clean(self, text: str) -> str:
-        """Lines in which no secret stands."""
-        return text if self._masker is None else self._masker.line(text)
+    def text(self, text: str) -> str:
+        """A text in which no secret stands."""
+        return text if self._masker is None else self._masker.text(text)
 
 
 def _micro_times(times: Times) -> list[int | None]:

@@ -160,11 +160,12 @@ class RunWriter:
 
     def aborted(self, cause: str) -> None:
         """Write that the run is aborted: what has not ended is void, however it is opened again."""
-        self._add_later({"line": "aborted", "turn": self.number, "cause": cause})
+        line = {"line": "aborted", "turn": self.number, "cause": self._lines.text(cause)}
+        self._add_later(line)
 
     def _add_later(self, line: Mapping[str, Any]) -> None:
         with suppress(JournalError):  # it is kept, and told with the next lines
-            self.journal.add(self._lines.news() + self._lines.clean(json_line(line)))
+            self.journal.add(self._lines.news() + json_line(line))
 
     # ---- when ----
 
@@ -229,6 +230,6 @@ class RunWriter:
         """
         self._closed = True
         line = json_line(end_line(self.number, self._run, result, self._masker))
-        self.journal.add(self._lines.news() + self._lines.clean(line))
+        self.journal.add(self._lines.news() + line)
         if self.strict or (self.journal.durability == "batch" and not self._synced):
             await self.on_disk()
