@@ -471,3 +471,19 @@ def test_a_call_whose_arguments_were_masked_never_runs_with_the_mask(
     assert [outcome.status for outcome in result.outcomes] == ["ok", "failed"]
     assert "which a journal does not keep" in result.outcomes[1].error
     assert ran == ["hunter22"]
+
+
+def test_a_result_that_is_a_text_and_repeats_a_secret_is_masked(
+    run: Runner, tmp_path: Path
+) -> None:
+    path, tools = tmp_path / "j.jsonl", Toolbox()
+
+    @tools.tool
+    async def login(password: str) -> str:
+        return f"welcome, {password}"
+
+    engine = Engine(tools, policy=SECRETS, locks=MemoryStore())
+    calls = {"calls": [{"id": "a", "tool": "login", "args": {"password": "hunter22"}}]}
+    assert run(partial(engine.run, calls, journal=path)).ok
+    assert "hunter22" not in path.read_text()
+    assert read_journal(path).turns[0].outcomes[0].value.startswith("welcome, *")

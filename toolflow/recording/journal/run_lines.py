@@ -37,7 +37,7 @@ class RunLines:
         self._run = run
         self._masker = masker
         self._notes = run.log.notes
-        self._hooked = bool(run.options.hooks)
+        self._slow = bool(run.options.hooks) or masker is not None  # lines with more to them
         self._begun: dict[int, int] = {}  # the numbers of starts that were not told yet
         self._begun_at: dict[int, float] = {}
         self._kept: dict[int, Outcome] = {}  # outcomes that were written before they were told
@@ -57,7 +57,6 @@ class RunLines:
         lines: list[str] = []
         add, begun, begun_at = lines.append, self._begun, self._begun_at
         records, names, number = self._run.records, self.names, self._number
-        wordy = self._hooked or self._masker is not None  # there may be more to be told, or less
         news = iter(notes[place:])
         seq = place // 4 - 1
         for kind, at, index, data in zip(news, news, news, news, strict=True):
@@ -78,7 +77,7 @@ class RunLines:
                 and type(outcome.value) is str
                 and outcome.status == "ok"
                 and outcome.note is outcome.error is None
-                and not (outcome.images or wordy)
+                and not (outcome.images or self._slow)
             ):
                 add(
                     f'{{"line":"settled","turn":{number},"call":{names[index]},"first":{first},'
