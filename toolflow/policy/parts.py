@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
@@ -80,7 +80,12 @@ def _part(node: nodes.Expr) -> str | Evaluate:
     if chain is not None:
         return _defined(chain, _spelled(node))
     made = _defined(expression_function(node), _spelled(node))
-    return lambda names: _whole(made(names))
+    return lambda names: _whole(_taken(made(names)))
+
+
+def _taken(value: Any) -> Any:
+    """What ``map`` and its like give is worked out here, where its errors are the expression's."""
+    return [*value] if isinstance(value, Iterator) else value
 
 
 def _whole(value: Any) -> Any:

@@ -21,6 +21,7 @@ from toolflow.policy.patches import patch_files
 
 MAX_SIZE: Final = 1_000_000  # characters or items that one operation may make
 _MAX_BITS: Final = 10_000
+_MAX_RANGE: Final = 20_000
 _WIDE = re.compile(r"%[^a-zA-Z%]*(?:\d{5}|\*)")
 _PLAIN = (str, int, float, list, tuple, Mapping)
 _OWN_FILTERS: Final = ("file_key", "dir_key", "host_key", "expand_home")
@@ -82,6 +83,14 @@ def _check_product(left: Any, right: Any) -> None:
 def _check_format(text: str) -> None:
     if _WIDE.search(text):
         raise SecurityError("the width in a format is too large")
+
+
+def _range(*args: Any) -> range:
+    """Python's ``range``, bounded: filters may go over each of its numbers."""
+    made = range(*args)
+    if len(made) > _MAX_RANGE:
+        raise SecurityError(f"a range may have {_MAX_RANGE:,} numbers at most")
+    return made
 
 
 def _bounded(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -175,7 +184,7 @@ def make_environment() -> Sandbox:
     """An environment with the names and filters that expressions may use."""
     environment = Sandbox(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
     keep = {
-        "range": environment.globals["range"],
+        "range": _range,
         "dict": dict,
         "shell_effects": shell_effects_of,
         "command_line": command_line_of,

@@ -78,6 +78,7 @@ def value(text: str) -> Any:
         ("{{ 2 ** 10 }}", 1024),
         ("{{ args.path | tojson }}", '"a/b.txt"'),
         ("{{ range(3) | list }}", [0, 1, 2]),
+        ("{{ range(3) | map('string') }}", ["0", "1", "2"]),
     ],
 )
 def test_an_expression_gives(text: str, expected: object) -> None:
@@ -146,6 +147,8 @@ def test_what_cannot_be_compiled_is_told(text: str, said: str) -> None:
         "{{ '%999999999d' | format(1) }}",
         "{{ '{:>999999999}'.format(1) }}",
         "{{ range(10 ** 9) | list }}",
+        "{{ range(20001) }}",
+        "{{ (1 == 1) | map('string') }}",
         "{{ args.__class__.__mro__ }}",
         "{{ args.path.__class__ }}",
         "{{ ''.__class__.__base__.__subclasses__() }}",
