@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from journals import TOOL_OF, World, entered, go_on, written
-
-from toolflow.recording import read_journal, replay
-from toolflow.recording.journal import is_written
-
-SUPPORT = Path(__file__).parent.parent / "support"
-
-
-def process(path: Path, number: int, dies: str, how: str) -> int:
-    """Run a process to its death; its exit code."""
-    words = [sys.executable, str(SUPPORT / "journal_process.py"), str(path), str(number), dies, how]
-    places = os.pathsep.join([str(SUPPORT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    env = {**os.environ, "PYTHONPATH": places}
-    return subprocess.run(words, env=env, check=False, timeout=120).returncode
+from journals import Runner
+from killed_runs import Stage, killed_and_gone_on
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
 @pytest.mark.parametrize(
-    ("number", "dies", "how"),
+    ("number", "dies", "how", "stage"),
     [
-        (1, "during", "killed"),
-        (2, "after", "exits"),
-        (4, "before", "killed"),
-        (5, "during", "exits"),
-        (6, "after", "killed"),
-        (8, "during", "killed"),
+        (1, "during", "killed", "first"),
+        (2, "after", "exits", "first"),
+        (4, "before", "killed", "first"),
+        (5, "during", "exits", "first"),
+        (6, "after", "killed", "first"),
+        (8, "during", "killed", "first"),
+        (1, "after", "killed", "second"),
+        (3, "during", "killed", "second"),
+        (6, "after", "exits", "second"),
     ],
 )
 def test_c151_a_real_process_that_is_killed_loses_nothing(
-    run: object, tmp_path: Path, number: int, dies: str, how: str
+    run: Runner, tmp_path: Path, number: int, dies: str, how: str, stage: Stage
 ) -> None:
-    path = tmp_path / "j.jsonl"
-    assert process(path, number, dies, how) == (77 if how == "exits" else -9)
-    before = path.with_suffix(".did").read_text().split()
-    finished, unknown = written(path), entered(path)
-    assert not is_written(path)
-    assert set(before) <= finished.keys() | unknown | {"c09"}
-    world = World()
-    result = go_on(run, world, path)  # type: ignore[arg-type]  # the fixture
-    assert result is not None
-    assert result.ok
-    assert not finished.keys() & set(world.did)
-    assert {*before, *world.did} == set(TOOL_OF)
-    assert {*before} & {*world.did} - {"c09"} <= unknown
-    assert replay(read_journal(path).recording(source={"cwd": "/repo"})).ok
+    assert killed_and_gone_on(run, tmp_path, number, dies, how, stage)

@@ -8,7 +8,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from journals import World, run_until_death
+from journals import World, go_on, run_until_death
 
 from toolflow.testing import DiskFaults, run_virtual
 
@@ -24,7 +24,9 @@ def killed() -> None:
 
 
 def main() -> None:
-    """Run: the journal, the number of the write, before, during or after, exits or killed.
+    """Run: the journal, the number of the write, before, during or after, exits or killed, stage.
+
+    The first stage begins the run, the second goes on with one that paused.
 
     What bodies do is written, a line each, to the file beside the journal that ends in ``did``.
     """
@@ -33,7 +35,10 @@ def main() -> None:
     world = World(faults=faults)
     with path.with_suffix(".did").open("a", buffering=1) as did:
         world.told = lambda name: print(name, file=did)
-        run_until_death(partial(run_virtual), world, path, "batch")
+        if sys.argv[5] == "first":
+            run_until_death(partial(run_virtual), world, path, "batch")
+        else:
+            go_on(partial(run_virtual), world, path, faults=faults)
 
 
 if __name__ == "__main__":
