@@ -8,6 +8,7 @@ only, repetition and powers are bounded. What is random is left out: same turn, 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from toolflow.policy.patches import patch_files
 MAX_SIZE: Final = 1_000_000  # characters or items that one operation may make
 _MAX_BITS: Final = 10_000
 _MAX_RANGE: Final = 20_000
+_MAX_WRAPPED: Final = 10_000  # characters; wrapping takes longer than anything else
 _WIDE = re.compile(r"%[^a-zA-Z%]*(?:\d{5}|\*)")
 _PLAIN = (str, int, float, list, tuple, Mapping)
 _OWN_FILTERS: Final = ("file_key", "dir_key", "host_key", "expand_home")
@@ -103,6 +105,19 @@ def _bounded(function: Callable[..., Any]) -> Callable[..., Any]:
     for name, value in vars(function).items():  # how Jinja passes its context or environment
         setattr(bounded, name, value)
     return bounded
+
+
+def _wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``wordwrap`` that refuses long texts."""
+    bounded = _bounded(function)
+
+    def wrapping(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(value, str) and len(value) > _MAX_WRAPPED for value in args):
+            raise SecurityError(f"a text to wrap may have {_MAX_WRAPPED:,} characters at most")
+        return bounded(*args, **kwargs)
+
+    vars(wrapping).update(vars(bounded))
+    return wrapping
 
 
 def _format(value: str, *args: Any, **kwargs: Any) -> str:
@@ -193,8 +208,9 @@ def make_environment() -> Sandbox:
     environment.globals.clear()
     environment.globals.update(keep)
     del environment.filters["random"]
-    for name in ("batch", "center", "indent", "round", "slice", "tojson", "wordwrap"):
+    for name in ("batch", "center", "indent", "round", "slice", "tojson"):
         environment.filters[name] = _bounded(environment.filters[name])
+    environment.filters["wordwrap"] = _wrapping(environment.filters["wordwrap"])
     environment.filters["format"] = _format
     environment.filters.update({name: _own_filter(name) for name in _OWN_FILTERS})
     return environment
@@ -214,7 +230,9 @@ def expression_function(node: nodes.Expr) -> Callable[[Mapping[str, Any]], Any]:
     """
     target = nodes.Name("result", "store", lineno=node.lineno)
     body: list[nodes.Node] = [nodes.Assign(target, node, lineno=node.lineno)]
-    template = ENVIRONMENT.from_string(nodes.Template(body, lineno=1))
+    with warnings.catch_warnings():  # of code that Jinja2 makes of ``1[2:]`` and its like
+        warnings.simplefilter("ignore", SyntaxWarning)
+        template = ENVIRONMENT.from_string(nodes.Template(body, lineno=1))
 
     def evaluate(names: Mapping[str, Any]) -> Any:
         context = template.new_context(dict(names))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -79,6 +80,7 @@ def value(text: str) -> Any:
         ("{{ args.path | tojson }}", '"a/b.txt"'),
         ("{{ range(3) | list }}", [0, 1, 2]),
         ("{{ range(3) | map('string') }}", ["0", "1", "2"]),
+        ("{{ 'a b' | wordwrap(1) }}", "a\nb"),
     ],
 )
 def test_an_expression_gives(text: str, expected: object) -> None:
@@ -148,6 +150,7 @@ def test_what_cannot_be_compiled_is_told(text: str, said: str) -> None:
         "{{ '{:>999999999}'.format(1) }}",
         "{{ range(10 ** 9) | list }}",
         "{{ range(20001) }}",
+        "{{ ('x ' * 5001) | wordwrap(1) }}",
         "{{ (1 == 1) | map('string') }}",
         "{{ args.__class__.__mro__ }}",
         "{{ args.path.__class__ }}",
@@ -205,3 +208,11 @@ def test_an_expression_knows_its_kind() -> None:
 def test_a_value_with_something_missing_in_it_is_no_value(text: str) -> None:
     with pytest.raises(ExpressionError):
         compile_expression(text)({"args": {"list": [1]}})
+
+
+def test_code_that_python_would_warn_of_is_compiled_without_a_word() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expression = compile_expression("{{ 1[2:] }}")
+    with pytest.raises(ExpressionError):
+        expression({})
