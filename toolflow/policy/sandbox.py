@@ -22,7 +22,7 @@ from toolflow.policy.patches import patch_files
 
 MAX_SIZE: Final = 1_000_000  # characters or items that one operation may make
 _MAX_BITS: Final = 10_000
-_MAX_RANGE: Final = 20_000
+_MAX_RANGE: Final = 10_000
 _MAX_WRAPPED: Final = 10_000  # characters; wrapping takes longer than anything else
 _WIDE = re.compile(r"%[^a-zA-Z%]*(?:\d{5}|\*)")
 _PLAIN = (str, int, float, list, tuple, Mapping)
