@@ -125,7 +125,7 @@ class Walk(State):
                 self._cursor += 1
                 continue
             if self._stops_before(index):
-                self.stop_point = index
+                self._stop_at(index)
                 return
             if self._exclusive[index] and not self._alone(index):
                 return
@@ -177,7 +177,14 @@ class Walk(State):
                 self._holds.discard(held)
             elif self.phase[held] == DONE and not 0 <= self.stop_point < held:
                 self._holds.discard(held)
-                self.stop_point = held
+                self._stop_at(held)
+
+    def _stop_at(self, index: int) -> None:
+        """Stop at a call; the stop point after a later call counts again once this one is gone."""
+        later = self.stop_point
+        if later > index and self.phase[later] == DONE:
+            self._holds.add(later)
+        self.stop_point = index
 
     def _stops_before(self, index: int) -> bool:
         if not self._pausable:
@@ -197,7 +204,7 @@ class Walk(State):
             if 0 <= self.stop_point <= index:
                 return False
             if self.phase[index] == WAITING and self._stops_before(index):
-                self.stop_point = index
+                self._stop_at(index)
                 return False
             if self.phase[index] in {WAITING, READY}:
                 self._settle(index, "held", min(self._stuck))

@@ -127,6 +127,32 @@ def test_the_stop_point_after_a_call_is_kept_until_earlier_ones_are_gone() -> No
     assert scheduler.stop_point == 2
 
 
+def test_the_stop_point_after_a_call_is_kept_when_an_earlier_one_comes_and_goes() -> None:
+    scheduler = begun("safe", "write_k", "stop_after", "safe", pool=3, pausable=True)
+    scheduler.started(0)
+    scheduler.started(2)
+    scheduler.stopped(2, failed=False)
+    assert scheduler.stop_point == 2
+    change(scheduler, 1, "ask")
+    assert scheduler.stop_point == 1
+    scheduler.changed(1, call(1, KINDS["safe"]))
+    assert starts(scheduler) == [0, 1, 2, 1]
+    scheduler.started(1)
+    scheduler.stopped(1, failed=False)
+    scheduler.stopped(0, failed=False)
+    assert scheduler.take() == [Decision("pause")]
+    assert scheduler.stop_point == 2
+
+
+def test_of_two_calls_that_are_done_the_run_stops_after_the_earlier_one_first() -> None:
+    scheduler = begun("stop_after", "stop_after", "safe", pausable=True)
+    assert starts(scheduler) == [0]
+    scheduler.started(0)
+    scheduler.stopped(0, failed=False)
+    assert scheduler.take() == [Decision("pause")]
+    assert scheduler.stop_point == 0
+
+
 def test_a_stop_point_after_a_call_that_is_gone_holds_nobody_back() -> None:
     scheduler = begun("stop_after", "safe", pausable=True)
     scheduler.changed(0, call(0, KINDS["safe"]))
