@@ -121,4 +121,4 @@ class _SampleKeys(KeyFilters):
             return [self.apply(name, item) for item in value]
         if not isinstance(value, str):
             raise UsageError(f"{shown(value)} has no key")
-        return f"/work/{value}"
+        return f"/repo/{value}"
