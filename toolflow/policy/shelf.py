@@ -22,9 +22,12 @@ def is_shipped(source: object) -> bool:
     """Whether a source names a policy of the package.
 
     Args:
-        source: What may be a path or such a name.
+        source: What may be a path or such a name. Text of several lines is neither.
     """
-    return isinstance(source, str | Path) and str(source).startswith(SHIPPED)
+    if not isinstance(source, str | Path):
+        return False
+    name = str(source)
+    return name.startswith(SHIPPED) and len(name.splitlines()) == 1
 
 
 def shipped_names() -> tuple[str, ...]:

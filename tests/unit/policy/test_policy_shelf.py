@@ -119,3 +119,9 @@ def test_commands_tell_an_unknown_name_in_one_line(
 def test_a_file_whose_name_begins_so_is_reached_by_a_path() -> None:
     Path("shipped:careful").write_text("version: 1\n", "utf-8")
     assert load_policy("./shipped:careful").settings.book.rules == ()
+
+
+def test_text_that_begins_like_a_name_is_text() -> None:
+    with pytest.raises(PolicyError) as caught:
+        load_policy("shipped:git\nrules: []\n")
+    assert all(str(problem).startswith("<policy>") for problem in caught.value.problems)
