@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import typer
@@ -51,44 +51,28 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-app.command("plan", short_help="Show what will run beside what, what waits for what, and why.")(
-    planning.plan
+_COMMANDS: tuple[tuple[str, Callable[..., int], str], ...] = (
+    ("plan", planning.plan, "Show what will run beside what, what waits for what, and why."),
+    ("run", running.run, "Run a flow, a turn or a plan."),
+    ("resume", resuming.resume, "Go on with a run that paused, or whose process died."),
+    ("runs", listing.runs, "List the runs of a folder and how they ended."),
+    ("replay", replaying.replay, "Run a recording again in virtual time, or ask what if."),
+    ("fork", forking.fork, "Start a new run in the middle of a recorded one."),
+    ("diff", diffing.diff, "Compare two plans, turns or recordings."),
+    ("render", rendering.render, "Draw a plan, or a run with what became of its calls."),
+    ("import", importing.import_, "Read session logs and write them as recordings."),
+    ("audit", auditing.audit_, "Say which calls of real turns meet, what was lost, what to win."),
+    ("export", exporting.export, "Write turns and results in the form of any provider."),
+    ("init", initialising.init, "Write a policy to start from, out of tools or a log."),
+    ("check", checking.check, "Check a file and tell every problem with its place."),
+    ("locks", locking.locks, "Show who holds and who waits for which keys."),
+    ("schema", describing.schema, "Print the JSON Schema of a kind of file, for editors."),
+    ("test", trying.try_, "Try the cases of a policy."),
+    ("explain", explaining.explain_, "Say why calls are decided as they are."),
+    ("why", telling_why.why, "Say why one of two calls waits for the other."),
 )
-app.command("run", short_help="Run a flow, a turn or a plan.")(running.run)
-app.command("resume", short_help="Go on with a run that paused, or whose process died.")(
-    resuming.resume
-)
-app.command("runs", short_help="List the runs of a folder and how they ended.")(listing.runs)
-app.command("replay", short_help="Run a recording again in virtual time, or ask what if.")(
-    replaying.replay
-)
-app.command("fork", short_help="Start a new run in the middle of a recorded one.")(forking.fork)
-app.command("diff", short_help="Compare two plans, turns or recordings.")(diffing.diff)
-app.command("render", short_help="Draw a plan, or a run with what became of its calls.")(
-    rendering.render
-)
-app.command("import", short_help="Read session logs and write them as recordings.")(
-    importing.import_
-)
-app.command("audit", short_help="Say which calls of real turns meet, what was lost, what to win.")(
-    auditing.audit_
-)
-app.command("export", short_help="Write turns and results in the form of any provider.")(
-    exporting.export
-)
-app.command("init", short_help="Write a policy to start from, out of tools or a log.")(
-    initialising.init
-)
-app.command("check", short_help="Check a file and tell every problem with its place.")(
-    checking.check
-)
-app.command("locks", short_help="Show who holds and who waits for which keys.")(locking.locks)
-app.command("schema", short_help="Print the JSON Schema of a kind of file, for editors.")(
-    describing.schema
-)
-app.command("test", short_help="Try the cases of a policy.")(trying.try_)
-app.command("explain", short_help="Say why calls are decided as they are.")(explaining.explain_)
-app.command("why", short_help="Say why one of two calls waits for the other.")(telling_why.why)
+for _name, _command, _said in _COMMANDS:
+    app.command(_name, short_help=_said)(_command)
 
 
 @app.callback(invoke_without_command=True)

@@ -20,7 +20,6 @@ from toolflow.flow.servers import open_servers
 from toolflow.flow.toolset import toolbox_of, workspace_root
 from toolflow.formats import read_turn
 from toolflow.locks import LockStore, keeping, open_store
-from toolflow.model.outcome import Outcome
 from toolflow.model.plan import PlanData
 from toolflow.model.recording import Recording
 from toolflow.model.turn import Call, Turn, call_names
@@ -284,8 +283,3 @@ def _turn(run: _Run, stage: Stage) -> Turn:
     unique = tuple(replace(c, id=n) for c, n in zip(calls, call_names(calls), strict=True))
     message = {"calls": [{"id": c.id, "tool": c.tool, "args": dict(c.args)} for c in unique]}
     return Turn(stage.id, unique, message=message, carries_ids=False)
-
-
-def outcome_lines(result: RunResult) -> list[tuple[str, Outcome | None]]:
-    """The calls of a run with their outcomes, in call order."""
-    return [(call.name, result.outcomes[call.index]) for call in result.report.calls]

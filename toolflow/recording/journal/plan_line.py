@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Final
 
 from toolflow.model.batch import DEFAULT_TERMS, CallPlan
@@ -62,7 +63,7 @@ def plan_fields(plan: PlanData, turn: Turn, masker: Masker | None) -> dict[str, 
     of_turn = {
         name: getattr(turn, name) for name in OF_TURN if getattr(turn, name) != _DEFAULT[name]
     }
-    fields: dict[str, Any] = {
+    data: dict[str, Any] = {
         "of": of_turn,
         "calls": _call_columns(turn.calls),
         "planned": _plan_columns(plan.calls, turn.calls),
@@ -74,14 +75,14 @@ def plan_fields(plan: PlanData, turn: Turn, masker: Masker | None) -> dict[str, 
         "fingerprint": plan.fingerprint,
     }
     if plan.approvals != "inline":
-        fields["approvals"] = plan.approvals
+        data["approvals"] = plan.approvals
     if turn.notices:
         of_turn["notices"] = [notice_data(notice) for notice in turn.notices]
     if len(plan.notices) > len(turn.notices):
-        fields["notices"] = [notice_data(each) for each in plan.notices[len(turn.notices) :]]
+        data["notices"] = [notice_data(each) for each in plan.notices[len(turn.notices) :]]
     if masked:
-        fields["masked"] = masked
-    return fields
+        data["masked"] = masked
+    return data
 
 
 _DEFAULT: Final[Mapping[str, Any]] = {
@@ -104,24 +105,10 @@ def _masked(plan: PlanData, turn: Turn, masker: Masker) -> tuple[list[str], Turn
 
 
 def _with_calls(plan: PlanData, calls: tuple[CallPlan, ...], masker: Masker) -> PlanData:
-    fields = {
-        name: getattr(plan, name)
-        for name in (
-            "turn_id",
-            "message_id",
-            "source",
-            "nodes",
-            "gates",
-            "edges",
-            "limits",
-            "approvals",
-            "policy_digest",
-            "turn_digest",
-            "fingerprint",
-            "turn",
-        )
-    }
-    return PlanData(calls=calls, notices=masker.mask.notices(plan.notices), **fields)
+    # As a plain value: a `Plan` would check its graph again.
+    same = {each.name: getattr(plan, each.name) for each in fields(PlanData)}
+    changed = {"calls": calls, "notices": masker.mask.notices(plan.notices)}
+    return PlanData(**{**same, **changed})
 
 
 def _call_columns(calls: Sequence[Call]) -> dict[str, Any]:
