@@ -77,6 +77,11 @@ class Workers:
         """The calls that have a permit and that no worker has begun, in order."""
         return self._queue
 
+    @property
+    def none_away(self) -> bool:
+        """Whether no body that a worker has begun waits for anything."""
+        return self._looking + len(self._idle) >= self._count
+
     def add(self, index: int) -> None:
         """Queue a call that has a permit."""
         self._queue.append(index)

@@ -67,6 +67,25 @@ class Walk(State):
             self._low += 1
         return True
 
+    def following(self, limit: int) -> range:
+        """Calls that start one after the other as others succeed, if nothing else happens.
+
+        Args:
+            limit: How many at most.
+
+        Returns:
+            Their indexes; they have no permit yet, and nothing but that keeps them waiting.
+        """
+        first = self._cursor
+        if self._shut or self._holds or self._split or self.stop_point >= 0 or not self._calm:
+            return range(0)
+        if self._starts.queued or self._waits.any or not self._regular():
+            return range(0)
+        plain = self._plain[first : first + limit]
+        count = plain.index(False) if False in plain else len(plain)
+        waiting = self.phase[first : first + count].count(WAITING) == count
+        return range(first, first + count if waiting else first)
+
     def _low_settled(self) -> bool:
         """Whether the earliest call that is not done settled during this step."""
         return self._low < len(self.phase) and self.phase[self._low] in {AFTER, DONE}
