@@ -79,7 +79,7 @@ class Walk(State):
         first = self._cursor
         if self._shut or self._holds or self._split or self.stop_point >= 0 or not self._calm:
             return range(0)
-        if self._starts.queued or self._waits.any or not self._regular():
+        if self._starts.waiting or self._waits.any or not self._regular():
             return range(0)
         plain = self._plain[first : first + limit]
         count = plain.index(False) if False in plain else len(plain)
