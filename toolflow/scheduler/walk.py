@@ -76,15 +76,18 @@ class Walk(State):
         Returns:
             Their indexes; they have no permit yet, and nothing but that keeps them waiting.
         """
-        first = self._cursor
-        if self._shut or self._holds or self._split or self.stop_point >= 0 or not self._calm:
+        starts, first = self._starts, self._cursor
+        for_permits = self._calm and self._regular() and not (starts.permits or starts.waiting)
+        if not for_permits or self._waits.any or first == len(self.phase):
             return range(0)
-        if self._starts.waiting or self._waits.any or not self._regular():
+        if self._ended or self._holds or not self._may_prepare():
             return range(0)
         plain = self._plain[first : first + limit]
         count = plain.index(False) if False in plain else len(plain)
-        waiting = self.phase[first : first + count].count(WAITING) == count
-        return range(first, first + count if waiting else first)
+        phases = self.phase[first : first + count]
+        if phases.count(WAITING) < count:  # some had settled before the run was resumed
+            count = next(place for place, phase in enumerate(phases) if phase != WAITING)
+        return range(first, first + count)
 
     def _low_settled(self) -> bool:
         """Whether the earliest call that is not done settled during this step."""

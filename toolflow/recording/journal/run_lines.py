@@ -42,20 +42,27 @@ class RunLines:
         self._notes = run.log.notes
         self._slow = bool(run.options.hooks) or masker is not None  # lines with more to them
         self._kept: dict[int, Outcome] = {}  # outcomes that were written before they were told
-        self._place = 0  # how many of the run's notes were looked at
+        self._place = self._seen = 0  # how many of the run's notes were written, and looked at
 
     @property
     def waiting(self) -> bool:
         """Whether there is something new."""
-        return len(self._notes) != self._place
+        return len(self._notes) != self._seen
 
     def news(self) -> str:
-        """The lines of all that the run noted since."""
-        place, self._place = self._place, len(self._notes)
-        if place == self._place:
-            return ""
+        """The lines of all that the run noted since.
+
+        Starts of bodies alone are worth no line yet: that they may happen is written already.
+        """
+        place, self._seen = self._place, len(self._notes)
         new = self._notes[place:]
+        if new[::4].count("call_started") * 4 == len(new):
+            return ""
+        self._place = self._seen
         lines: list[str] = []
+        if set(new[::4]) <= _MARKS.keys():
+            self._bodies(new, lines)
+            return "".join(lines)
         begin = end = 0
         for kind in new[::4]:
             if kind not in _MARKS:
@@ -63,7 +70,7 @@ class RunLines:
                 lines.append(self._event(*new[end : end + 4]))
                 begin = end + 4
             end += 4
-        self._bodies(new[begin:end] if begin else new, lines)
+        self._bodies(new[begin:], lines)
         return "".join(lines)
 
     def _bodies(self, notes: list[Any], lines: list[str]) -> None:
