@@ -186,7 +186,7 @@ class RunWriter:
         except BaseException as error:  # noqa: BLE001  # told when the run has ended
             run.mail.deliver(partial(run.broken, error))
         else:
-            if self.journal.durability == "batch":
+            if self.journal.durability == "batch" and not self._syncing.goes_on:
                 run.mail.deliver(partial(self._syncing.behind, run))
 
     async def on_disk(self) -> None:
