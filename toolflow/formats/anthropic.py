@@ -15,9 +15,9 @@ from typing import Any
 from toolflow.formats import anthropic_stream
 from toolflow.formats.anthropic_writer import ID_RULE, LAYOUT, write
 from toolflow.formats.arguments import parse
-from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, quoted
+from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, quoted, text_at
 from toolflow.formats.history import Marks, read_messages
-from toolflow.formats.plain import plain, plain_fields
+from toolflow.formats.plain import plain, plain_fields, text_of
 from toolflow.formats.results import told
 from toolflow.model import Call, Image, Notice, Outcome, Turn
 from toolflow.model.turn import EMPTY
@@ -94,7 +94,7 @@ def _marks(content: Any) -> list[str | None]:
     for raw in content:
         block = plain(raw)
         result = _type(block) == "tool_result"
-        marks.append(_text(block.get("tool_use_id")) if result else None)
+        marks.append(text_of(block.get("tool_use_id")) if result else None)
     return marks
 
 
@@ -150,18 +150,12 @@ def _read_call(index: int, block: dict[str, Any], path: Path, flaws: list[Flaw])
     args, raw, problem = parse(block.get("input"))
     call_id, name = block.get("id"), block.get("name")
     if type(call_id) is not str or type(name) is not str:
-        for key, value in (("id", call_id), ("name", name)):
-            if value is not None and not isinstance(value, str):
-                flaws.append(flaw((*path, key), value, "Use text."))
-        call_id, name = _text(call_id), _text(name)
+        call_id = text_at((*path, "id"), call_id, flaws)
+        name = text_at((*path, "name"), name, flaws)
     extra = EMPTY
     if len(block) > 4:
         extra = {key: value for key, value in block.items() if key not in _BLOCK_FIELDS}
     return Call(index, call_id, name, args, raw, problem, extra)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _oddities(whole: dict[str, Any], calls: tuple[Call, ...]) -> Iterator[Notice]:
@@ -183,7 +177,7 @@ def _answered(content: Any, calls: tuple[Call, ...]) -> Iterator[Notice]:
     ended = [block.get("tool_use_id") for block in content if _type(block).endswith(_SERVER_RESULT)]
     done = {name for name in ended if isinstance(name, str)}
     for call, caller in callers:
-        if isinstance(caller, dict) and _text(caller.get("tool_id")) in done:
+        if isinstance(caller, dict) and text_of(caller.get("tool_id")) in done:
             text = f"Call {quoted(call.id)} was made by code that has ended in the same message."
             yield Notice("answered_call", f"{text} It has had its result.", call=call.id)
 
@@ -201,7 +195,7 @@ def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:
             content = item.get("content")
             for block in map(plain, content if isinstance(content, list | tuple) else ()):
                 if _type(block) == "tool_result":
-                    yield Answer(_text(block.get("tool_use_id")), _outcome(block), index)
+                    yield Answer(text_of(block.get("tool_use_id")), _outcome(block), index)
         if flaws:
             raise Misfit(flaws)
 

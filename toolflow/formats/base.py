@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from toolflow.errors import Problem
 from toolflow.formats.layout import Layout
+from toolflow.formats.plain import text_of
 from toolflow.model import Notice, Outcome, Turn
 
 Path = tuple[str | int, ...]
@@ -162,6 +163,19 @@ def flaw(path: Path, value: object, allowed: str) -> Flaw:
         allowed: A sentence: what is allowed.
     """
     return Flaw(path, f"{dotted(path)} is {shown(value)}. {allowed}")
+
+
+def text_at(path: Path, value: object, flaws: list[Flaw]) -> str:
+    """The text of a place, such as an id or a name; empty where there is none.
+
+    Args:
+        path: The place.
+        value: The value found.
+        flaws: Where it is put that the value is neither text nor absent.
+    """
+    if value is not None and not isinstance(value, str):
+        flaws.append(flaw(path, value, "Use text."))
+    return text_of(value)
 
 
 def shown(value: object) -> str:

@@ -18,10 +18,10 @@ from typing import Any
 
 from toolflow.formats import bedrock_stream
 from toolflow.formats.arguments import parse
-from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw
+from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, text_at
 from toolflow.formats.bedrock_writer import DEPTH, ID_RULE, LAYOUT, write
 from toolflow.formats.history import Marks, read_messages
-from toolflow.formats.plain import plain, plain_fields
+from toolflow.formats.plain import plain, plain_fields, text_of
 from toolflow.formats.results import told
 from toolflow.model import Call, Image, Notice, Outcome, Turn
 from toolflow.model.turn import EMPTY
@@ -111,7 +111,7 @@ def _results(message: dict[str, Any]) -> Iterator[tuple[str | None, dict[str, An
         block = plain(raw)
         body = plain(block.get("toolResult")) if isinstance(block, dict) else None
         if isinstance(body, dict):
-            yield _text(body.get("toolUseId")), body
+            yield text_of(body.get("toolUseId")), body
         else:
             yield None, {}
 
@@ -186,14 +186,10 @@ def _read_message(data: dict[str, Any], path: Path, flaws: list[Flaw]) -> Turn:
 
 
 def _call(index: int, body: dict[str, Any], path: Path, flaws: list[Flaw]) -> Call:
-    for key in ("toolUseId", "name"):
-        value = body.get(key)
-        if value is not None and not isinstance(value, str):
-            flaws.append(flaw((*path, key), value, "Use text."))
+    call_id = text_at((*path, "toolUseId"), body.get("toolUseId"), flaws)
+    name = text_at((*path, "name"), body.get("name"), flaws)
     extra = {key: value for key, value in body.items() if key not in _BODY_FIELDS}
-    arguments = parse(body.get("input"))
-    call_id, name = _text(body.get("toolUseId")), _text(body.get("name"))
-    return Call(index, call_id, name, *arguments, extra or EMPTY)
+    return Call(index, call_id, name, *parse(body.get("input")), extra or EMPTY)
 
 
 def _texted(value: Any, depth: int = DEPTH) -> Any:
@@ -205,10 +201,6 @@ def _texted(value: Any, depth: int = DEPTH) -> Any:
     if isinstance(value, list | tuple) and depth:
         return [_texted(item, depth - 1) for item in value]
     return value
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _ending(ended: Any, calls: tuple[Call, ...]) -> Iterator[Notice]:

@@ -17,10 +17,10 @@ from typing import Any
 
 from toolflow.formats import cohere_stream
 from toolflow.formats.arguments import NONE, parse
-from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw
+from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, text_at
 from toolflow.formats.cohere_writer import ID_RULE, LAYOUT, write
 from toolflow.formats.history import Marks, read_messages
-from toolflow.formats.plain import plain, plain_fields
+from toolflow.formats.plain import plain, plain_fields, text_of
 from toolflow.formats.results import told
 from toolflow.model import Call, Notice, Outcome, Turn
 from toolflow.model.turn import EMPTY
@@ -63,11 +63,7 @@ def _parts(message: dict[str, Any]) -> list[Any]:
 
 
 def _type(part: Any) -> str:
-    return _text(part.get("type")) if isinstance(part, dict) else ""
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    return text_of(part.get("type")) if isinstance(part, dict) else ""
 
 
 def _read(data: Any) -> list[Turn]:
@@ -77,7 +73,7 @@ def _read(data: Any) -> list[Turn]:
 def _marks_of(item: dict[str, Any]) -> Marks | None:
     if _is_models(item):
         return None
-    return [_text(item.get("tool_call_id"))] if item.get("role") == "tool" else [None]
+    return [text_of(item.get("tool_call_id"))] if item.get("role") == "tool" else [None]
 
 
 def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:
@@ -90,7 +86,7 @@ def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:
             if not flaws:
                 yield turn
         elif item.get("role") == "tool":
-            yield Answer(_text(item.get("tool_call_id")), _outcome(item), index)
+            yield Answer(text_of(item.get("tool_call_id")), _outcome(item), index)
         if flaws:
             raise Misfit(flaws)
 
@@ -107,7 +103,7 @@ def _outcome(message: dict[str, Any]) -> Outcome:
     parts = _parts(message)
     texts = [part.get("text") for part in parts if _type(part) == "text"]
     if len(texts) == len(parts) and all(isinstance(text, str) for text in texts):
-        return told("\n".join(map(_text, texts)))
+        return told("\n".join(map(text_of, texts)))
     documents = [plain(part.get("document")) for part in parts if _type(part) == "document"]
     if len(parts) == len(documents) == 1 and isinstance(documents[0], dict):
         return told(documents[0].get("data", parts))
@@ -168,22 +164,19 @@ def _call(index: int, block: Any, path: Path, flaws: list[Flaw]) -> Call:
     if not isinstance(block, dict) or not isinstance(body, dict):
         flaws.append(flaw(path, block, "Use an object with id, type and function."))
         return _EMPTY_CALL
-    for value, name in ((block.get("id"), "id"), (body.get("name"), "name")):
-        if value is not None and not isinstance(value, str):
-            place = (*path, name) if name == "id" else (*path, "function", name)
-            flaws.append(flaw(place, value, "Use text."))
+    call_id = text_at((*path, "id"), block.get("id"), flaws)
+    tool = text_at((*path, "function", "name"), body.get("name"), flaws)
     arguments = NONE if _is_null(block) else parse(body.get("arguments"))
     extra = {key: value for key, value in block.items() if key not in _BLOCK_FIELDS}
     more = {key: value for key, value in body.items() if key not in _FUNCTION_FIELDS}
     if more:
         extra["function"] = more
-    call_id, tool = _text(block.get("id")), _text(body.get("name"))
     return Call(index, call_id, tool, *arguments, extra or EMPTY)
 
 
 def _is_null(block: Any) -> bool:
     body = plain(block.get("function")) if isinstance(block, dict) else None
-    return isinstance(body, dict) and _text(body.get("arguments")).strip() == "null"
+    return isinstance(body, dict) and text_of(body.get("arguments")).strip() == "null"
 
 
 def _null_notice(call: Call) -> Notice:

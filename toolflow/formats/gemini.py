@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from toolflow.formats import gemini_stream
 from toolflow.formats.arguments import Arguments, parse
-from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, quoted
+from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, quoted, text_at
 from toolflow.formats.gemini_args import UnfitError, assembled
 from toolflow.formats.gemini_results import Pairs, outcome_of
 from toolflow.formats.gemini_stream import either
@@ -275,10 +275,7 @@ def _arguments(body: dict[str, Any]) -> Arguments:
 
 
 def _checked(found: _Found, key: str, flaws: list[Flaw]) -> str:
-    value = found.body.get(key)
-    if value is not None and not isinstance(value, str):
-        flaws.append(flaw((*found.path, key), value, "Use text."))
-    return value if isinstance(value, str) else ""
+    return text_at((*found.path, key), found.body.get(key), flaws)
 
 
 FORMAT = Format(

@@ -15,13 +15,13 @@ from typing import Any
 
 from toolflow.formats import ollama
 from toolflow.formats.arguments import CUT_SHORT, parse
-from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw
+from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, text_at
 from toolflow.formats.history import Step, reviewed
 from toolflow.formats.openai_chat_notices import MENTIONS, oddities
 from toolflow.formats.openai_chat_results import outcome_of
 from toolflow.formats.openai_chat_stream import is_chunk, join, split
 from toolflow.formats.openai_chat_writer import ID_RULE, LAYOUT, id_rule_of, write
-from toolflow.formats.plain import plain, plain_fields
+from toolflow.formats.plain import plain, plain_fields, text_of
 from toolflow.model import Call, Notice, Turn
 from toolflow.model.turn import EMPTY
 
@@ -88,7 +88,7 @@ def _read_list(items: list[Any], flaws: list[Flaw]) -> list[Turn]:
             waiting = ollama.Waiting(() if turn.carries_ids else turn.calls)
             steps.append(Step(turn))
         elif item.get("role") == "tool":
-            steps[-1].after.append([_text(item.get("tool_call_id")) or waiting.take(item)])
+            steps[-1].after.append([text_of(item.get("tool_call_id")) or waiting.take(item)])
         else:
             steps[-1].after.append([None])
     return reviewed(steps, one_message=False)
@@ -113,7 +113,7 @@ def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:
             waiting = ollama.Waiting(() if turn.carries_ids else turn.calls)
             yield turn
         elif item.get("role") == "tool":
-            call_id = _text(item.get("tool_call_id")) or waiting.take(item)
+            call_id = text_of(item.get("tool_call_id")) or waiting.take(item)
             yield Answer(call_id, outcome_of(item), place)
 
 
@@ -221,8 +221,8 @@ def _read_call(index: int, block: Any, path: Path, flaws: list[Flaw]) -> Call:
     args, raw, problem = parse(body.get("arguments"))
     call_id, name = block.get("id"), body.get("name")
     if type(call_id) is not str or type(name) is not str:
-        call_id = _checked((*place, "id"), call_id, flaws)
-        name = _checked((*place, "function", "name"), name, flaws)
+        call_id = text_at((*place, "id"), call_id, flaws)
+        name = text_at((*place, "function", "name"), name, flaws)
     extra = EMPTY
     if len(block) > 3 or len(body) > 2:
         extra = _extra(block, _BLOCK_FIELDS, body, _FUNCTION_FIELDS)
@@ -244,8 +244,8 @@ def _read_custom(index: int, block: dict[str, Any], place: Path, flaws: list[Fla
         flaws.append(flaw((*place, "custom"), body, "Use an object with name and input."))
         return _EMPTY_CALL
     args, raw, problem = parse({"input": body.get("input", "")})
-    call_id = _checked((*place, "id"), block.get("id"), flaws)
-    name = _checked((*place, "custom", "name"), body.get("name"), flaws)
+    call_id = text_at((*place, "id"), block.get("id"), flaws)
+    name = text_at((*place, "custom", "name"), body.get("name"), flaws)
     return Call(index, call_id, name, args, raw, problem, {"type": "custom"})
 
 
@@ -255,16 +255,6 @@ def _extra(
     extra = {key: value for key, value in block.items() if key not in known}
     more = {key: value for key, value in body.items() if key not in inner}
     return {**extra, "function": more} if more else extra or EMPTY
-
-
-def _checked(path: Path, value: Any, flaws: list[Flaw]) -> str:
-    if value is not None and not isinstance(value, str):
-        flaws.append(flaw(path, value, "Use text."))
-    return _text(value)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 _EMPTY_CALL = Call(0, "", "")

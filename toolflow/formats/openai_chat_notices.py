@@ -7,6 +7,7 @@ from typing import Any
 
 from toolflow.formats.arguments import parse
 from toolflow.formats.base import quoted
+from toolflow.formats.plain import text_of
 from toolflow.model import Call, Notice
 
 MENTIONS = frozenset({"tool_use", "tool-call", "tool_call", "function_call"})
@@ -43,7 +44,7 @@ def oddities(message: dict[str, Any], calls: tuple[Call, ...], ended: Any) -> It
 
 def _mention(part: dict[str, Any], by_id: Mapping[str, Call]) -> Notice:
     """What a call in ``content`` is: the same call told twice, or one that is not run."""
-    call_id = _text(part.get("id", part.get("toolCallId", part.get("call_id"))))
+    call_id = text_of(part.get("id", part.get("toolCallId", part.get("call_id"))))
     tool = part.get("name", part.get("toolName"))
     given = next((part[key] for key in ("input", "args", "arguments") if key in part), None)
     call = by_id.get(call_id)
@@ -56,7 +57,3 @@ def _mention(part: dict[str, Any], by_id: Mapping[str, Call]) -> Notice:
         return Notice("doubled_mention", text, call=call_id)
     text = f"The content tells call {shown} otherwise than tool_calls. What tool_calls says counts."
     return Notice("doubled_mention", text, call=call_id)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from toolflow.formats.plain import plain
+from toolflow.formats.plain import plain, text_of
 
 
 class Kind(NamedTuple):
@@ -66,8 +66,7 @@ _PARTS = frozenset({"input_text", "output_text", "input_image", "input_file", "o
 
 def type_of(item: Any) -> str:
     """The type of an item, or empty text."""
-    kind = item.get("type") if isinstance(item, dict) else None
-    return kind if isinstance(kind, str) else ""
+    return text_of(item.get("type")) if isinstance(item, dict) else ""
 
 
 def is_call(item: dict[str, Any]) -> bool:
@@ -164,8 +163,3 @@ def client_calls(items: list[Any]) -> list[int]:
         and (kind == "function_call" or is_call(items[place]))
         and not (answered and text_of(items[place].get("call_id")) in answered)
     ]
-
-
-def text_of(value: Any) -> str:
-    """The value where it is text, else empty text."""
-    return value if isinstance(value, str) else ""

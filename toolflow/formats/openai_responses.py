@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolflow.formats.arguments import CUT_SHORT, Arguments, parse
-from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw
+from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, text_at
 from toolflow.formats.history import Step, reviewed
 from toolflow.formats.openai_items import (
     ANSWERS,
@@ -29,14 +29,13 @@ from toolflow.formats.openai_items import (
     is_own_answer,
     is_telling,
     own_shell,
-    text_of,
     type_of,
 )
 from toolflow.formats.openai_responses_notices import oddities
 from toolflow.formats.openai_responses_results import outcome_of
 from toolflow.formats.openai_responses_stream import is_chunk, join, split
 from toolflow.formats.openai_responses_writer import ID_RULE, LAYOUT, write
-from toolflow.formats.plain import plain, plain_fields
+from toolflow.formats.plain import plain, plain_fields, text_of
 from toolflow.model import Call, Turn
 from toolflow.model.turn import EMPTY
 
@@ -194,10 +193,8 @@ def _read_call(index: int, item: dict[str, Any], path: Path, flaws: list[Flaw]) 
     kind = CALLS[item["type"]]
     call_id, name = item.get("call_id"), item.get("name") if kind.tool is None else kind.tool
     if type(call_id) is not str or type(name) is not str:
-        for key, value in (("call_id", call_id), ("name", name)):
-            if value is not None and not isinstance(value, str):
-                flaws.append(flaw((*path, key), value, "Use text."))
-        call_id, name = text_of(call_id), text_of(name)
+        call_id = text_at((*path, "call_id"), call_id, flaws)
+        name = text_at((*path, "name"), name, flaws)
     if item["type"] == "function_call":
         args, raw, problem = _function_arguments(item)
         extra = item.copy()

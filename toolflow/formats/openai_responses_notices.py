@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolflow.formats.base import quoted
-from toolflow.formats.openai_items import CALLS, SERVER_SIDE, text_of, type_of
-from toolflow.formats.plain import plain
+from toolflow.formats.openai_items import CALLS, SERVER_SIDE, type_of
+from toolflow.formats.plain import plain, text_of
 from toolflow.model import Call, Notice
 
 _COMMON = frozenset({"function_call", "message", "reasoning"})

@@ -78,3 +78,8 @@ def plain_fields(message: Mapping[str, Any], *names: str) -> dict[str, Any]:
             if fresh is not message[name]:
                 result = {**result, name: fresh}
     return result if isinstance(result, dict) else dict(result)
+
+
+def text_of(value: Any) -> str:
+    """The text, or the empty text for anything else."""
+    return value if isinstance(value, str) else ""

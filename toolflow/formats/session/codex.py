@@ -21,11 +21,11 @@ from datetime import timedelta
 from typing import Any
 
 from toolflow.formats.openai_items import ANSWERS, CALLS, is_by_model
+from toolflow.formats.plain import text_of
 from toolflow.formats.registry import FORMATS
 from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.codex_outcomes import Ending, ending_of, outcome_of
 from toolflow.formats.session.log import Log
-from toolflow.formats.session.loose import text_of
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.times import parse_time
 from toolflow.formats.session.walk import walk

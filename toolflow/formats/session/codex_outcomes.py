@@ -29,7 +29,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from toolflow.formats.session.loose import text_of
+from toolflow.formats.plain import text_of
 from toolflow.formats.session.parts import content, sentences, status_of
 from toolflow.model import Outcome
 from toolflow.model.outcome import Status

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolflow.formats.base import quoted
+from toolflow.formats.plain import text_of
 from toolflow.formats.session.base import Reading
-from toolflow.formats.session.loose import blocks_of, loose_call, loose_turn, text_of
+from toolflow.formats.session.loose import blocks_of, loose_call, loose_turn
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.parts import content, sentences, status_of
 from toolflow.model import Notice, Outcome

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolflow.formats.plain import text_of
 from toolflow.formats.registry import FORMATS, read_all
-from toolflow.formats.session.loose import blocks_of, text_of
+from toolflow.formats.session.loose import blocks_of
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.walk import walk
 from toolflow.formats.session.wire import attempt

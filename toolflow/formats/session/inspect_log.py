@@ -29,6 +29,7 @@ from typing import Any
 from toolflow.formats.base import Misfit
 from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.log import Log
+from toolflow.formats.session.loose import list_of
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.parts import content
 from toolflow.formats.session.turns import calls_turn, take
@@ -60,7 +61,7 @@ def _read(log: Log, reading: Reading) -> Iterator[RecordedTurn]:
     samples: list[dict[str, Any]] = []
     for _, whole in reading.objects(log):
         _note(reading, whole)
-        for number, sample in enumerate(_list(whole.get("samples")), 1):
+        for number, sample in enumerate(list_of(whole.get("samples")), 1):
             if isinstance(sample, dict):
                 reader = _Sample(conversation, reading, sample, number)
                 samples.append(reader.facts)
@@ -93,7 +94,7 @@ class _Sample:
         self._sample = sample
         self._number = number
         self._source = f"sample-{number}"
-        self._events = [e for e in _list(sample.get("events")) if isinstance(e, dict)]
+        self._events = [e for e in list_of(sample.get("events")) if isinstance(e, dict)]
         self._spans: dict[str, deque[dict[str, Any]]] = {}
         self._made: dict[str, Any] = {}
 
@@ -111,7 +112,7 @@ class _Sample:
             message = _said(event)
             if isinstance(message.get("id"), str):
                 self._made.setdefault(message["id"], event.get("completed"))
-        messages = _list(self._sample.get("messages"))
+        messages = list_of(self._sample.get("messages"))
         if not messages:
             messages = [made for event in self._events for made in _messages(event)]
         for place, message in enumerate(messages, 1):
@@ -174,7 +175,7 @@ class _Sample:
 
 
 def _turn(message: dict[str, Any]) -> Turn | Misfit:
-    items = [_item(call) for call in _list(message.get("tool_calls"))]
+    items = [_item(call) for call in list_of(message.get("tool_calls"))]
     return calls_turn(items, extra={"message": message})
 
 
@@ -192,7 +193,7 @@ def _item(call: Any) -> Any:
 def _said(event: dict[str, Any]) -> dict[str, Any]:
     """The message that a model event tells."""
     output = event.get("output") if event.get("event") == "model" else None
-    choices = _list(output.get("choices")) if isinstance(output, dict) else []
+    choices = list_of(output.get("choices")) if isinstance(output, dict) else []
     message = choices[0].get("message") if choices and isinstance(choices[0], dict) else None
     return message if isinstance(message, dict) else {}
 
@@ -208,10 +209,6 @@ def _messages(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
             "content": event.get("result"),
             "error": event.get("error"),
         }
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 FORMAT = SessionFormat(

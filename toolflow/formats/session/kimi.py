@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolflow.formats import openai_chat
+from toolflow.formats.plain import text_of
 from toolflow.formats.session import kimi_wire
 from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.log import Log
-from toolflow.formats.session.loose import text_of
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.parts import content, status_of
 from toolflow.formats.session.wire import attempt

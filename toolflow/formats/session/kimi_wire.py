@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from toolflow.formats.plain import text_of
 from toolflow.formats.session.base import Reading
-from toolflow.formats.session.loose import blocks_of, loose_call, loose_turn, text_of
+from toolflow.formats.session.loose import blocks_of, loose_call, loose_turn
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.parts import content, sentences, status_of
 from toolflow.model import Outcome

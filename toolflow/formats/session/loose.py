@@ -12,13 +12,9 @@ from typing import Any
 
 from toolflow.formats import calls
 from toolflow.formats.arguments import parse
+from toolflow.formats.plain import text_of
 from toolflow.model import Call, Notice, Turn
 from toolflow.model.turn import EMPTY
-
-
-def text_of(value: Any) -> str:
-    """The text, or the empty text for anything else."""
-    return value if isinstance(value, str) else ""
 
 
 def loose_call(index: int, block: Mapping[str, Any], *, call_id: str, tool: str, args: str) -> Call:
@@ -84,3 +80,8 @@ def blocks_of(value: Any, kind: str | None = None) -> list[dict[str, Any]]:
         return []
     found = [block for block in value if isinstance(block, dict)]
     return found if kind is None else [block for block in found if block.get("type") == kind]
+
+
+def list_of(value: Any) -> list[Any]:
+    """The list, or an empty one for anything else."""
+    return value if isinstance(value, list) else []

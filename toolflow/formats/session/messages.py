@@ -19,10 +19,10 @@ from typing import Any
 
 from toolflow.errors import TurnError
 from toolflow.formats.base import Answer, Format
+from toolflow.formats.plain import text_of
 from toolflow.formats.registry import FORMATS, read_all
 from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.log import Log, Record
-from toolflow.formats.session.loose import text_of
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.walk import Item, kinds, walk
 from toolflow.model import Notice, RecordedTurn, Turn

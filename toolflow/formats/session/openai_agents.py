@@ -17,9 +17,10 @@ from typing import Any
 
 from toolflow.formats import openai_responses
 from toolflow.formats.base import quoted
+from toolflow.formats.plain import text_of
 from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.log import Log, Record
-from toolflow.formats.session.loose import blocks_of, text_of
+from toolflow.formats.session.loose import blocks_of, list_of
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.walk import walk
 from toolflow.model import Call, Outcome, RecordedTurn
@@ -69,14 +70,14 @@ def _note(reading: Reading, state: Mapping[str, Any]) -> None:
 
 def _items(state: Mapping[str, Any]) -> list[Any]:
     """The items of the run, in order."""
-    given, made = _list(state.get("original_input")), _list(state.get("generated_items"))
-    session = _list(state.get("session_items"))
+    given, made = list_of(state.get("original_input")), list_of(state.get("generated_items"))
+    session = list_of(state.get("session_items"))
     made = session if len(session) >= len(made) else made
     if not made:
         made = [
             item
             for each in blocks_of(state.get("model_responses"))
-            for item in _list(each.get("output"))
+            for item in list_of(each.get("output"))
         ]
     return [*given, *made]
 
@@ -101,7 +102,7 @@ def _rejected(state: Mapping[str, Any]) -> Mapping[str, Any]:
         tool: each.get("rejected") for tool, each in approvals.items() if isinstance(each, dict)
     }
     return {
-        tool: rejected is True or {call for call in _list(rejected) if isinstance(call, str)}
+        tool: rejected is True or {call for call in list_of(rejected) if isinstance(call, str)}
         for tool, rejected in told.items()
     }
 
@@ -132,10 +133,6 @@ def _tell_pending(reading: Reading, state: Mapping[str, Any]) -> None:
         if notice.code == "no_result" and notice.call is not None and notice.call in waiting:
             text = f"Call {quoted(notice.call)} has no result in the log; it waits for an approval."
             reading.oddities.kept[place] = replace(notice, message=text)
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 FORMAT = SessionFormat(

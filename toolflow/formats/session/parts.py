@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolflow.formats.plain import text_of
 from toolflow.model import Image, Outcome
 from toolflow.model.outcome import Status
 
@@ -65,22 +66,18 @@ def error(value: Any, images: tuple[Image, ...], table: Sentences) -> Outcome:
 
 
 def _is_text(block: Any) -> bool:
-    return isinstance(block, dict) and _text(block.get("type")) in _TEXTS and _has_text(block)
+    return isinstance(block, dict) and text_of(block.get("type")) in _TEXTS and _has_text(block)
 
 
 def _has_text(block: Mapping[str, Any]) -> bool:
     return type(block.get("text")) is str
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
 def _image(block: Any) -> Image | None:
     """A picture: a block of type ``image`` with base64, or one with a data URL."""
     if not isinstance(block, dict):
         return None
-    kind = _text(block.get("type"))
+    kind = text_of(block.get("type"))
     if kind == "image":
         inside = block.get("source")
         if isinstance(block.get("image"), str):
@@ -91,7 +88,7 @@ def _image(block: Any) -> Image | None:
             return _picture(inside.get("media_type"), inside.get("data"))
     elif kind in ("image_url", "input_image"):
         url = block.get("image_url")
-        return _from_url(_text(url.get("url") if isinstance(url, dict) else url))
+        return _from_url(text_of(url.get("url") if isinstance(url, dict) else url))
     return None
 
 

@@ -18,9 +18,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolflow.formats.base import quoted
+from toolflow.formats.plain import text_of
 from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.log import Log
-from toolflow.formats.session.loose import blocks_of, loose_call, loose_turn, text_of
+from toolflow.formats.session.loose import blocks_of, loose_call, loose_turn
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.parts import content, error, sentences
 from toolflow.formats.session.recent import Recent

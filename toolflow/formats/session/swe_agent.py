@@ -21,8 +21,10 @@ from dataclasses import replace
 from typing import Any
 
 from toolflow.formats.base import Misfit
+from toolflow.formats.plain import text_of
 from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.log import Log, Record
+from toolflow.formats.session.loose import list_of
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.parts import content
 from toolflow.formats.session.turns import calls_turn, chat_turn, take
@@ -40,7 +42,7 @@ def _recognise(head: Sequence[Any]) -> bool:
 
 
 def _is_trajectory(record: dict[str, Any]) -> bool:
-    history, steps = _list(record.get("history")), _list(record.get("trajectory"))
+    history, steps = list_of(record.get("history")), list_of(record.get("trajectory"))
     return any(
         isinstance(item, dict) and "role" in item and ("message_type" in item or "agent" in item)
         for item in history
@@ -55,8 +57,8 @@ def _read(log: Log, reading: Reading) -> Iterator[RecordedTurn]:
             continue
         whole = record.value
         _note(reading, whole)
-        steps = _list(whole.get("trajectory"))
-        history = _list(whole.get("history"))
+        steps = list_of(whole.get("trajectory"))
+        history = list_of(whole.get("history"))
         if any(isinstance(item, dict) and item.get("role") == "assistant" for item in history):
             _History(conversation, reading, history, steps).take_all()
         else:
@@ -95,7 +97,7 @@ class _History:
                 self._take(number, item)
 
     def _take(self, number: int, item: dict[str, Any]) -> None:
-        source = "demo" if item.get("is_demo") is True else _text(item.get("agent")) or "main"
+        source = "demo" if item.get("is_demo") is True else text_of(item.get("agent")) or "main"
         if item.get("role") == "assistant":
             turn = _turn(item, self._durations.get(number))
             self._open.pop(source, None)
@@ -116,7 +118,7 @@ class _History:
 
 def _turn(item: dict[str, Any], duration: Any) -> Turn | Misfit:
     extra = {} if duration is None else {_DURATION: duration}
-    action = _text(item.get("action"))
+    action = text_of(item.get("action"))
     if item.get("tool_calls") or not action.strip():
         return chat_turn(item, _OWN, extra=extra)
     return _command(action, {"message": item, **extra})
@@ -151,7 +153,7 @@ def _take_steps(conversation: Conversation, reading: Reading, steps: list[Any]) 
     for number, step in enumerate(steps, 1):
         if not reading.usable(Record(number, step)):
             continue
-        action = _text(step.get("action"))
+        action = text_of(step.get("action"))
         if not action.strip():
             reading.messages += 1
             continue
@@ -173,14 +175,6 @@ def _timed(recorded: RecordedTurn) -> RecordedTurn:
     if not 0 <= duration < _LONGEST:  # nor where it is not a number
         return recorded
     return replace(recorded, times=(Times(started=0.0, settled=round(float(duration), 6)),))
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 FORMAT = SessionFormat(

@@ -18,12 +18,13 @@ from typing import Any
 
 from toolflow.errors import TurnError
 from toolflow.formats.base import Format
+from toolflow.formats.plain import text_of
 from toolflow.formats.registry import FORMATS, find_format, read_all
 from toolflow.formats.session.base import Reading, SessionFormat
 from toolflow.formats.session.bodies import UNREAD, body_of
 from toolflow.formats.session.echoes import Echoes
 from toolflow.formats.session.log import Log
-from toolflow.formats.session.loose import blocks_of, text_of
+from toolflow.formats.session.loose import blocks_of
 from toolflow.formats.session.pairing import Conversation
 from toolflow.formats.session.walk import readable
 from toolflow.formats.session.wire import attempt
