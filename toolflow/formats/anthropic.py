@@ -15,8 +15,9 @@ from typing import Any
 from toolflow.formats import anthropic_stream
 from toolflow.formats.anthropic_writer import ID_RULE, LAYOUT, write
 from toolflow.formats.arguments import parse
-from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, quoted, text_at
-from toolflow.formats.history import Marks, read_messages
+from toolflow.formats.base import Answer, Flaw, Format, Path, flaw, quoted, text_at
+from toolflow.formats.history import Marks, read_messages, read_steps
+from toolflow.formats.notices import ending
 from toolflow.formats.plain import plain, plain_fields, text_of
 from toolflow.formats.results import told
 from toolflow.model import Call, Image, Notice, Outcome, Turn
@@ -79,18 +80,19 @@ def _type(block: Any) -> str:
 
 
 def _read(data: Any) -> list[Turn]:
-    return read_messages(data, read_message, _marks_of, use=_USE, one_message=True)
+    return read_messages(data, read_message, _is_models, _marks, use=_USE, one_message=True)
 
 
-def _marks_of(item: dict[str, Any]) -> Marks | None:
-    return None if item.get("role") == "assistant" else _marks(item.get("content"))
+def _is_models(item: dict[str, Any]) -> bool:
+    return item.get("role") == "assistant"
 
 
-def _marks(content: Any) -> list[str | None]:
+def _marks(message: dict[str, Any]) -> Marks:
     """The ids of the results in a user message, ``None`` for each other block."""
+    content = message.get("content")
     if not isinstance(content, list | tuple):
         return [None]
-    marks: list[str | None] = []
+    marks: Marks = []
     for raw in content:
         block = plain(raw)
         result = _type(block) == "tool_result"
@@ -102,7 +104,7 @@ def read_message(data: Any, path: Path, flaws: list[Flaw]) -> Turn:
     """A turn of one assistant message or response; what cannot be read is put to the flaws."""
     data = plain(data)
     if not isinstance(data, dict):
-        flaws.append(flaw(path, data, "Use a message: an object with role and content."))
+        flaws.append(flaw(path, data, _USE))
         return _EMPTY_TURN
     if data.get("role") != "assistant":
         flaws.append(flaw((*path, "role"), data.get("role"), "Use an assistant message."))
@@ -159,13 +161,9 @@ def _read_call(index: int, block: dict[str, Any], path: Path, flaws: list[Flaw])
 
 
 def _oddities(whole: dict[str, Any], calls: tuple[Call, ...]) -> Iterator[Notice]:
-    ended = whole.get("stop_reason")
-    if ended == "tool_use" and not calls:
-        text = "The message ended with 'tool_use', but holds no calls. There is nothing to run."
-        yield Notice("no_calls", text)
-    if ended == "max_tokens" and calls:
-        text = "The message was cut off at its token limit. Its last call may lack arguments."
-        yield Notice("cut_off", text)
+    yield from ending(
+        whole.get("stop_reason"), calls, for_calls={"tool_use"}, at_limit={"max_tokens"}
+    )
     yield from _answered(whole.get("content"), calls)
 
 
@@ -183,21 +181,14 @@ def _answered(content: Any, calls: tuple[Call, ...]) -> Iterator[Notice]:
 
 
 def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:
-    for index, raw in enumerate(items):
-        item, flaws = plain(raw), list[Flaw]()
-        if not isinstance(item, dict):
-            flaws.append(flaw((index,), item, "Use a message: an object with role and content."))
-        elif item.get("role") == "assistant":
-            turn = read_message(item, (index,), flaws)
-            if not flaws:
-                yield turn
-        else:
-            content = item.get("content")
-            for block in map(plain, content if isinstance(content, list | tuple) else ()):
-                if _type(block) == "tool_result":
-                    yield Answer(text_of(block.get("tool_use_id")), _outcome(block), index)
-        if flaws:
-            raise Misfit(flaws)
+    return read_steps(items, read_message, _is_models, _results, use=_USE)
+
+
+def _results(message: dict[str, Any]) -> Iterator[tuple[str, Outcome]]:
+    content = message.get("content")
+    for block in map(plain, content if isinstance(content, list | tuple) else ()):
+        if _type(block) == "tool_result":
+            yield text_of(block.get("tool_use_id")), _outcome(block)
 
 
 def _outcome(block: dict[str, Any]) -> Outcome:

@@ -18,9 +18,10 @@ from typing import Any
 
 from toolflow.formats import bedrock_stream
 from toolflow.formats.arguments import parse
-from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, text_at
+from toolflow.formats.base import Answer, Flaw, Format, Path, flaw, text_at
 from toolflow.formats.bedrock_writer import DEPTH, ID_RULE, LAYOUT, write
-from toolflow.formats.history import Marks, read_messages
+from toolflow.formats.history import Marks, read_messages, read_steps
+from toolflow.formats.notices import ending
 from toolflow.formats.plain import plain, plain_fields, text_of
 from toolflow.formats.results import told
 from toolflow.model import Call, Image, Notice, Outcome, Turn
@@ -78,33 +79,28 @@ def _is_block(block: Any) -> bool:
 
 
 def _read(data: Any) -> list[Turn]:
-    return read_messages(data, _read_one, _marks_of, use=_USE, one_message=True)
-
-
-def _marks_of(item: dict[str, Any]) -> Marks | None:
-    if item.get("role") == "assistant" or "output" in item:
-        return None
-    return [mark for mark, _ in _results(item)]
+    return read_messages(data, _read_one, _is_models, _marks, use=_USE, one_message=True)
 
 
 def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:
-    for index, raw in enumerate(items):
-        item, flaws = plain(raw), list[Flaw]()
-        if not isinstance(item, dict):
-            flaws.append(flaw((index,), item, _USE))
-        elif item.get("role") == "assistant" or "output" in item:
-            turn = _read_one(item, (index,), flaws)
-            if not flaws:
-                yield turn
-        else:
-            for call_id, body in _results(item):
-                if call_id is not None:
-                    yield Answer(call_id, _outcome(body), index)
-        if flaws:
-            raise Misfit(flaws)
+    return read_steps(items, _read_one, _is_models, _results, use=_USE)
 
 
-def _results(message: dict[str, Any]) -> Iterator[tuple[str | None, dict[str, Any]]]:
+def _is_models(item: dict[str, Any]) -> bool:
+    return item.get("role") == "assistant" or "output" in item
+
+
+def _marks(message: dict[str, Any]) -> Marks:
+    return [call_id for call_id, _ in _blocks(message)]
+
+
+def _results(message: dict[str, Any]) -> Iterator[tuple[str, Outcome]]:
+    for call_id, body in _blocks(message):
+        if call_id is not None:
+            yield call_id, _outcome(body)
+
+
+def _blocks(message: dict[str, Any]) -> Iterator[tuple[str | None, dict[str, Any]]]:
     """The id and the body of each result of a user message, ``None`` for each other block."""
     content = message.get("content")
     for raw in content if isinstance(content, list | tuple) else (None,):
@@ -204,15 +200,8 @@ def _texted(value: Any, depth: int = DEPTH) -> Any:
 
 
 def _ending(ended: Any, calls: tuple[Call, ...]) -> Iterator[Notice]:
-    if not isinstance(ended, str):
-        return
-    if ended == "tool_use" and not calls:
-        text = "The message ended with 'tool_use', but holds no calls. There is nothing to run."
-        yield Notice("no_calls", text)
-    if ended in _CUT and calls:
-        text = "The message was cut off at its token limit. Its last call may lack arguments."
-        yield Notice("cut_off", text)
-    if ended in _MALFORMED:
+    yield from ending(ended, calls, for_calls={"tool_use"}, at_limit=_CUT)
+    if isinstance(ended, str) and ended in _MALFORMED:
         yield Notice("malformed_call", f"The response ended with {ended!r}: a call was lost.")
 
 

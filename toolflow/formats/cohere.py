@@ -17,9 +17,10 @@ from typing import Any
 
 from toolflow.formats import cohere_stream
 from toolflow.formats.arguments import NONE, parse
-from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, text_at
+from toolflow.formats.base import Answer, Flaw, Format, Path, flaw, text_at
 from toolflow.formats.cohere_writer import ID_RULE, LAYOUT, write
-from toolflow.formats.history import Marks, read_messages
+from toolflow.formats.history import Marks, read_messages, read_steps
+from toolflow.formats.notices import ending
 from toolflow.formats.plain import plain, plain_fields, text_of
 from toolflow.formats.results import told
 from toolflow.model import Call, Notice, Outcome, Turn
@@ -67,28 +68,20 @@ def _type(part: Any) -> str:
 
 
 def _read(data: Any) -> list[Turn]:
-    return read_messages(data, _read_one, _marks_of, use=_USE, one_message=False)
-
-
-def _marks_of(item: dict[str, Any]) -> Marks | None:
-    if _is_models(item):
-        return None
-    return [text_of(item.get("tool_call_id"))] if item.get("role") == "tool" else [None]
+    return read_messages(data, _read_one, _is_models, _marks, use=_USE, one_message=False)
 
 
 def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:
-    for index, raw in enumerate(items):
-        item, flaws = plain(raw), list[Flaw]()
-        if not isinstance(item, dict):
-            flaws.append(flaw((index,), item, _USE))
-        elif _is_models(item):
-            turn = _read_one(item, (index,), flaws)
-            if not flaws:
-                yield turn
-        elif item.get("role") == "tool":
-            yield Answer(text_of(item.get("tool_call_id")), _outcome(item), index)
-        if flaws:
-            raise Misfit(flaws)
+    return read_steps(items, _read_one, _is_models, _results, use=_USE)
+
+
+def _marks(message: dict[str, Any]) -> Marks:
+    return [text_of(message.get("tool_call_id")) if message.get("role") == "tool" else None]
+
+
+def _results(message: dict[str, Any]) -> Iterator[tuple[str, Outcome]]:
+    if message.get("role") == "tool":
+        yield text_of(message.get("tool_call_id")), _outcome(message)
 
 
 def _is_models(item: dict[str, Any]) -> bool:
@@ -133,12 +126,7 @@ def _read_one(data: Any, path: Path, flaws: list[Flaw]) -> Turn:
 
 
 def _ending(ended: Any, calls: tuple[Call, ...]) -> Iterator[Notice]:
-    if ended == "TOOL_CALL" and not calls:
-        text = "The message ended with 'TOOL_CALL', but holds no calls. There is nothing to run."
-        yield Notice("no_calls", text)
-    if ended == "MAX_TOKENS" and calls:
-        text = "The message was cut off at its token limit. Its last call may lack arguments."
-        yield Notice("cut_off", text)
+    return ending(ended, calls, for_calls={"TOOL_CALL"}, at_limit={"MAX_TOKENS"})
 
 
 def _read_message(data: dict[str, Any], path: Path, flaws: list[Flaw]) -> Turn:

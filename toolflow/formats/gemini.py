@@ -18,15 +18,16 @@ from typing import Any, NamedTuple
 
 from toolflow.formats import gemini_stream
 from toolflow.formats.arguments import Arguments, parse
-from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, quoted, text_at
+from toolflow.formats.base import Answer, Flaw, Format, Path, flaw, quoted, text_at
 from toolflow.formats.gemini_args import UnfitError, assembled
 from toolflow.formats.gemini_results import Pairs, outcome_of
 from toolflow.formats.gemini_stream import either
 from toolflow.formats.gemini_writer import ID_RULE, LAYOUT, write
-from toolflow.formats.history import Step, reviewed
+from toolflow.formats.history import Marks, read_messages, read_steps
 from toolflow.formats.ids import made_up_ids
+from toolflow.formats.notices import ending, more_choices
 from toolflow.formats.plain import plain, plain_fields
-from toolflow.model import Call, Notice, Turn
+from toolflow.model import Call, Notice, Outcome, Turn
 from toolflow.model.turn import EMPTY
 
 NAME = "gemini"
@@ -102,46 +103,34 @@ def _is_content(data: Any) -> bool:
 
 
 def _read(data: Any) -> list[Turn]:
-    flaws: list[Flaw] = []
-    turns = _read_list(data, flaws) if isinstance(data, list) else [_read_one(data, (), flaws)]
-    if flaws:
-        raise Misfit(flaws)
-    return turns
-
-
-def _read_list(items: list[Any], flaws: list[Flaw]) -> list[Turn]:
-    steps, pairs = [Step(None)], Pairs(_EMPTY_TURN)
-    for index, raw in enumerate(items):
-        item = plain(raw)
-        if not isinstance(item, dict):
-            flaws.append(flaw((index,), item, _USE))
-        elif _is_models(item):
-            turn = _read_one(item, (index,), flaws)
-            pairs = Pairs(turn)
-            steps.append(Step(turn))
-        else:
-            steps[-1].after.append([pairs.call_id(plain(part)) for part in _parts(item)])
-    return reviewed(steps, one_message=True)
+    reader = _Reader()
+    return read_messages(data, reader.read, _is_models, reader.marks, use=_USE, one_message=True)
 
 
 def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:
-    pairs = Pairs(_EMPTY_TURN)
-    for index, raw in enumerate(items):
-        item, flaws = plain(raw), list[Flaw]()
-        if not isinstance(item, dict):
-            flaws.append(flaw((index,), item, _USE))
-        elif _is_models(item):
-            turn = _read_one(item, (index,), flaws)
-            pairs = Pairs(turn)
-            if not flaws:
-                yield turn
-        else:
-            for part in map(plain, _parts(item)):
-                call_id = pairs.call_id(part)
-                if call_id is not None:
-                    yield Answer(call_id, outcome_of(part), index)
-        if flaws:
-            raise Misfit(flaws)
+    reader = _Reader()
+    return read_steps(items, reader.read, _is_models, reader.results, use=_USE)
+
+
+class _Reader:
+    """Reads contents in their order: which call a response answers depends on those before it."""
+
+    def __init__(self) -> None:
+        self._pairs = Pairs(_EMPTY_TURN)
+
+    def read(self, data: Any, path: Path, flaws: list[Flaw]) -> Turn:
+        turn = _read_one(data, path, flaws)
+        self._pairs = Pairs(turn)
+        return turn
+
+    def marks(self, content: dict[str, Any]) -> Marks:
+        return [self._pairs.call_id(plain(part)) for part in _parts(content)]
+
+    def results(self, content: dict[str, Any]) -> Iterator[tuple[str, Outcome]]:
+        for part in map(plain, _parts(content)):
+            call_id = self._pairs.call_id(part)
+            if call_id is not None:
+                yield call_id, outcome_of(part)
 
 
 def _is_models(item: dict[str, Any]) -> bool:
@@ -190,28 +179,22 @@ def _read_response(data: dict[str, Any], path: Path, flaws: list[Flaw]) -> Turn:
     return replace(
         turn,
         message_id=message_id if isinstance(message_id, str) else None,
-        notices=(*_more(found), *turn.notices, *_ending(rest, turn.calls)),
+        notices=(
+            *more_choices(len(found), "candidates"),
+            *turn.notices,
+            *_ending(rest, turn.calls),
+        ),
         extra={**data, "candidates": [rest, *found[1:]]},
     )
 
 
-def _more(found: list[Any]) -> Iterator[Notice]:
-    if len(found) > 1:
-        text = f"The response has {len(found)} candidates. The first is read, the others are kept."
-        yield Notice("more_choices", text)
-
-
 def _ending(candidate: dict[str, Any], calls: tuple[Call, ...]) -> Iterator[Notice]:
     ended = either(candidate, "finishReason", "finish_reason")
-    if not isinstance(ended, str):
-        return
-    if ended in _FAILED:
+    if isinstance(ended, str) and ended in _FAILED:
         told = either(candidate, "finishMessage", "finish_message")
         why = f" It says: {quoted(told)}." if isinstance(told, str) else ""
         yield Notice("malformed_call", f"The response ended with {ended!r}: a call was lost.{why}")
-    if ended == "MAX_TOKENS" and calls:
-        text = "The message was cut off at its token limit. Its last call may lack arguments."
-        yield Notice("cut_off", text)
+    yield from ending(ended, calls, at_limit={"MAX_TOKENS"})
 
 
 def _read_content(data: dict[str, Any], path: Path, flaws: list[Flaw]) -> Turn:

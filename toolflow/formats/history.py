@@ -7,15 +7,16 @@ conversation would hide a call without a result.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from toolflow.formats.base import Flaw, Misfit, Path, flaw, quoted
+from toolflow.formats.base import Answer, Flaw, Misfit, Path, flaw, quoted
 from toolflow.formats.plain import plain
-from toolflow.model import Notice, Turn, call_names
+from toolflow.model import Notice, Outcome, Turn, call_names
 
 Marks = list[str | None]
+Reader = Callable[[Any, Path, list[Flaw]], Turn]
 
 
 @dataclass(slots=True)
@@ -58,8 +59,9 @@ def reviewed(steps: Sequence[Step], *, one_message: bool) -> list[Turn]:
 
 def read_messages(
     data: Any,
-    read_one: Callable[[Any, Path, list[Flaw]], Turn],
-    marks_of: Callable[[dict[str, Any]], Marks | None],
+    read_one: Reader,
+    is_models: Callable[[dict[str, Any]], bool],
+    marks_of: Callable[[dict[str, Any]], Marks],
     *,
     use: str,
     one_message: bool,
@@ -68,9 +70,9 @@ def read_messages(
 
     Args:
         data: The message or the list, as JSON values or SDK objects.
-        read_one: Reads an assistant message.
-        marks_of: What a message holds that is no assistant message, see `Step`; ``None`` for an
-            assistant message.
+        read_one: Reads what a model said; what cannot be read is put to the flaws.
+        is_models: Whether a model said it: an assistant message or a whole response.
+        marks_of: What any other message holds, see `Step`.
         use: What is allowed, for what is no message.
         one_message: See `reviewed`.
 
@@ -86,14 +88,50 @@ def read_messages(
             item = plain(raw)
             if not isinstance(item, dict):
                 flaws.append(flaw((index,), item, use))
-            elif (marks := marks_of(item)) is None:
+            elif is_models(item):
                 steps.append(Step(read_one(item, (index,), flaws)))
             else:
-                steps[-1].after.append(marks)
+                steps[-1].after.append(marks_of(item))
         turns = reviewed(steps, one_message=one_message)
     if flaws:
         raise Misfit(flaws)
     return turns
+
+
+def read_steps(
+    items: Sequence[Any],
+    read_one: Reader,
+    is_models: Callable[[dict[str, Any]], bool],
+    results_of: Callable[[dict[str, Any]], Iterable[tuple[str, Outcome]]],
+    *,
+    use: str,
+) -> Iterator[Turn | Answer]:
+    """A conversation in its order, as `toolflow.formats.base.Format.steps` has to give it.
+
+    Args:
+        items: Its messages, as JSON values or SDK objects.
+        read_one: As for `read_messages`.
+        is_models: As for `read_messages`.
+        results_of: The results in any other message: for each the id of its call, and what it
+            tells.
+        use: As for `read_messages`.
+
+    Raises:
+        Misfit: With every flaw of the first message that has any.
+    """
+    for index, raw in enumerate(items):
+        item, flaws = plain(raw), list[Flaw]()
+        if not isinstance(item, dict):
+            flaws.append(flaw((index,), item, use))
+        elif is_models(item):
+            turn = read_one(item, (index,), flaws)
+            if not flaws:
+                yield turn
+        else:
+            for call_id, outcome in results_of(item):
+                yield Answer(call_id, outcome, index)
+        if flaws:
+            raise Misfit(flaws)
 
 
 def _results(after: Sequence[Marks]) -> list[str]:

@@ -17,6 +17,7 @@ from toolflow.formats import ollama
 from toolflow.formats.arguments import CUT_SHORT, parse
 from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, text_at
 from toolflow.formats.history import Step, reviewed
+from toolflow.formats.notices import more_choices
 from toolflow.formats.openai_chat_notices import MENTIONS, oddities
 from toolflow.formats.openai_chat_results import outcome_of
 from toolflow.formats.openai_chat_stream import is_chunk, join, split
@@ -150,10 +151,7 @@ def _read_response(data: dict[str, Any], path: Path, flaws: list[Flaw]) -> Turn:
         return _EMPTY_TURN
     ended = choice.get("finish_reason")
     place = (*place, 0, "message")
-    more: list[Notice] = []
-    if len(choices) > 1:
-        text = f"The response has {len(choices)} choices. The first is read, the others are kept."
-        more.append(Notice("more_choices", text))
+    more = tuple(more_choices(len(choices), "choices"))
     rest = {key: value for key, value in choice.items() if key != "message"}
     extra = {**data, "choices": [rest, *choices[1:]]}
     return _read_message(

@@ -7,6 +7,7 @@ from typing import Any
 
 from toolflow.formats.arguments import parse
 from toolflow.formats.base import quoted
+from toolflow.formats.notices import ending
 from toolflow.formats.plain import text_of
 from toolflow.model import Call, Notice
 
@@ -22,12 +23,7 @@ def oddities(message: dict[str, Any], calls: tuple[Call, ...], ended: Any) -> It
         calls: Its calls.
         ended: Its ``finish_reason``.
     """
-    if not calls and isinstance(ended, str) and ended in _ENDED_FOR_CALLS:
-        text = f"The message ended with {ended!r}, but holds no calls. There is nothing to run."
-        yield Notice("no_calls", text)
-    if calls and ended == "length":
-        text = "The message was cut off at its token limit. Its last call may lack arguments."
-        yield Notice("cut_off", text)
+    yield from ending(ended, calls, for_calls=_ENDED_FOR_CALLS, at_limit={"length"})
     if message.get("function_call") is not None:
         text = (
             "The message holds a deprecated 'function_call', which has no id. It is kept, not run."
