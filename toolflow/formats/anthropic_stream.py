@@ -12,7 +12,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolflow.formats.base import Joined
-from toolflow.formats.streaming import Block, Oddities, as_object, cut_at_starts, join_events, place
+from toolflow.formats.open_blocks import OpenBlocks
+from toolflow.formats.streaming import (
+    Block,
+    Oddities,
+    as_object,
+    cut_at_starts,
+    join_events,
+    of_type,
+    place,
+)
 
 _EVENTS = frozenset(
     {
@@ -45,11 +54,7 @@ def is_chunk(data: Any) -> bool:
 
 def split(chunks: Sequence[Any]) -> list[Sequence[Any]]:
     """Cut before each ``message_start`` that follows an end."""
-    return cut_at_starts(
-        chunks,
-        lambda event: event.get("type") == "message_start",
-        lambda event: event.get("type") == "message_stop",
-    )
+    return cut_at_starts(chunks, of_type("message_start"), of_type("message_stop"))
 
 
 def join(chunks: Sequence[Any]) -> Joined:
@@ -64,8 +69,7 @@ class _Stream:
         self.odd = Oddities()
         self.fields: dict[str, Any] = {}
         self.blocks: list[Block] = []
-        self.open: dict[int, Block] = {}
-        self.started = self.ended = False
+        self.open: OpenBlocks[int, Block] = OpenBlocks(self.odd)
 
     def take(self, event: dict[str, Any]) -> bool:
         """Take an event; tells whether it could be read."""
@@ -85,16 +89,13 @@ class _Stream:
             told = error if isinstance(error, dict) else {}
             self.odd.error(told.get("type"), told.get("message"))
         if kind == "message_stop":
-            self._end()
+            self.open.end()
         return kind in _REPEATING or kind in ("error", "message_stop")
 
     def _start(self, message: Any) -> bool:
         if not isinstance(message, dict):
             return False
-        if self.started:
-            self.odd.second_start(self.fields.get("id"), message.get("id"))
-        self._close(finished=False)
-        self.started, self.ended = True, False
+        self.open.start(self.fields.get("id"), message.get("id"))
         content = message.get("content")
         if isinstance(content, list):  # calls made by code come whole with the start
             self.blocks += [Block(b, finished=True) for b in content if isinstance(b, dict)]
@@ -105,10 +106,7 @@ class _Stream:
         value, index = event.get("content_block"), place(event, "index")
         if not isinstance(value, dict) or index is None:
             return False
-        if index in self.open:
-            self.open.pop(index).end(self.odd, finished=False)
-        block = self.open[index] = Block(dict(value), torn=self.odd.torn_events)
-        self.blocks.append(block)
+        self.blocks.append(self.open.begin(index, Block(dict(value))))
         return True
 
     def _take_piece(self, kind: str, index: int | None, delta: Any) -> bool:
@@ -116,7 +114,7 @@ class _Stream:
         if block is None or index is None:
             return False
         if kind == "content_block_stop":
-            self.open.pop(index).end(self.odd, finished=True)
+            self.open.finish(index)
         elif not self._go_on(block, delta):
             block.broken = True  # it may have been a piece of the arguments
         return not block.broken
@@ -141,7 +139,7 @@ class _Stream:
         if isinstance(delta, dict):
             told.update(delta)
             if delta.get("stop_reason") is not None:
-                self._end()
+                self.open.end()
         if isinstance(usage, dict):
             before = self.fields.get("usage")
             fresh = {key: value for key, value in usage.items() if value is not None}
@@ -149,22 +147,9 @@ class _Stream:
         self.fields.update(told)
         return isinstance(delta, dict)
 
-    def _end(self) -> None:
-        self.ended = True
-        self._close(finished=True)
-
-    def _close(self, *, finished: bool) -> None:
-        for block in self.open.values():
-            block.end(self.odd, finished=finished)
-        self.open = {}
-
     def joined(self) -> Joined:
         """What came, as one response."""
-        self._close(finished=False)
-        if not self.started:
-            self.odd.no_start()
-        if not self.ended:
-            self.odd.no_end()
+        self.open.break_off()
         calls = [block for block in self.blocks if block.value.get("type") == "tool_use"]
         cut = tuple(n for n, block in enumerate(calls) if block.is_cut(block.text(_JSON)))
         content = [_whole(block) for block in self.blocks]

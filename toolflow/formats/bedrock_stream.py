@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolflow.formats.base import Joined
+from toolflow.formats.open_blocks import OpenBlocks
 from toolflow.formats.streaming import Block, Oddities, as_object, cut_at_starts, join_events, place
 
 _EVENTS = (
@@ -42,26 +43,23 @@ def join(chunks: Sequence[Any]) -> Joined:
 
 
 @dataclass(slots=True)
-class _Part:
-    """A block and its kind: the key under which it stands in the message."""
+class _Part(Block):
+    """A block that knows its kind: the key under which it stands in the message."""
 
-    kind: str
-    block: Block
+    kind: str = ""
 
-    def add(self, kind: str, delta: Any) -> bool:
+    def take(self, kind: str, delta: Any) -> bool:
         """Add a piece; tells whether it belongs to a block of this kind."""
         if _BEGIN_THEMSELVES.get(kind, kind) != self.kind:
             return False
         if kind == "text":
-            return self.block.add("text", delta)
+            return self.add("text", delta)
         if kind == "toolUse":
-            return self.block.add("input", delta.get("input") if isinstance(delta, dict) else None)
+            return self.add("input", delta.get("input") if isinstance(delta, dict) else None)
         if kind == "citation":
-            self.block.items.setdefault("citations", []).append(delta)
+            self.items.setdefault("citations", []).append(delta)
         elif kind == "toolResult":
-            self.block.items.setdefault("content", []).extend(
-                delta if isinstance(delta, list) else ()
-            )
+            self.items.setdefault("content", []).extend(delta if isinstance(delta, list) else ())
         else:
             return self._add_fields(delta)
         return True
@@ -73,31 +71,30 @@ class _Part:
         read = []
         for name, value in delta.items():
             if name in ("text", "signature"):
-                read.append(self.block.add(name, value))
+                read.append(self.add(name, value))
             else:
-                read.append(name not in self.block.value)
-                self.block.value.setdefault(name, value)
+                read.append(name not in self.value)
+                self.value.setdefault(name, value)
         return all(read)
 
     def whole(self) -> dict[str, Any]:
         """The block as it would have come at once."""
-        block = self.block
         if self.kind == "text":
-            text = block.text("text")
-            if not block.items:
+            text = self.text("text")
+            if not self.items:
                 return {"text": text}
-            cited = {"content": [{"text": text}], "citations": block.listed("citations")}
+            cited = {"content": [{"text": text}], "citations": self.listed("citations")}
             return {"citationsContent": cited}
         if self.kind == "toolUse":
-            given = block.text("input")
-            return {"toolUse": {**block.value, "input": as_object(given) if given.strip() else {}}}
+            given = self.text("input")
+            return {"toolUse": {**self.value, "input": as_object(given) if given.strip() else {}}}
         if self.kind == "toolResult":
-            return {"toolResult": {**block.value, "content": _merged(block.listed("content"))}}
+            return {"toolResult": {**self.value, "content": _merged(self.listed("content"))}}
         if self.kind == "reasoningContent":
-            texts = {name: block.text(name) for name in block.texts}
+            texts = {name: self.text(name) for name in self.texts}
             told = {"reasoningText": {"text": "", **texts}} if texts else {}
-            return {"reasoningContent": {**block.value, **told}}
-        return {self.kind: dict(block.value)}
+            return {"reasoningContent": {**self.value, **told}}
+        return {self.kind: dict(self.value)}
 
 
 def _merged(parts: list[Any]) -> list[Any]:
@@ -125,8 +122,7 @@ class _Stream:
         self.role = "assistant"
         self.fields: dict[str, Any] = {}
         self.parts: list[_Part] = []
-        self.open: dict[int, _Part] = {}
-        self.started = self.ended = False
+        self.open: OpenBlocks[int, _Part] = OpenBlocks(self.odd)
 
     def take(self, event: dict[str, Any]) -> bool:
         """Take an event; tells whether it could be read."""
@@ -141,8 +137,7 @@ class _Stream:
         elif kind in ("messageStop", "metadata"):
             self.fields.update(told)
             if kind == "messageStop":
-                self.ended = True
-                self._close(finished=True)
+                self.open.end()
         elif kind.endswith("Exception"):
             self.odd.error(kind, told.get("message"))
         else:
@@ -150,17 +145,9 @@ class _Stream:
         return True
 
     def _start(self, told: dict[str, Any]) -> None:
-        if self.started:
-            self.odd.second_start(None, None)
         role = told.get("role")
         self.role = role if isinstance(role, str) else self.role
-        self._close(finished=False)
-        self.started, self.ended = True, False
-
-    def _close(self, *, finished: bool) -> None:
-        for part in self.open.values():
-            part.block.end(self.odd, finished=finished)
-        self.open = {}
+        self.open.start()
 
     def _take_block(self, kind: str, told: dict[str, Any]) -> bool:
         index = place(told, "contentBlockIndex")
@@ -168,8 +155,7 @@ class _Stream:
             return False
         part = self.open.get(index)
         if kind == "contentBlockStop":
-            if part is not None:
-                self.open.pop(index).block.end(self.odd, finished=True)
+            self.open.finish(index)
             return part is not None
         if kind == "contentBlockStart":
             start = told.get("start")
@@ -181,13 +167,11 @@ class _Stream:
         delta = told.get("delta")
         read = isinstance(delta, dict) and self._go_on(index, part, delta)
         if part is not None and not read:
-            part.block.broken = True
+            part.broken = True
         return read
 
     def _begin(self, index: int, kind: str, value: dict[str, Any]) -> _Part:
-        if index in self.open:
-            self.open.pop(index).block.end(self.odd, finished=False)
-        part = self.open[index] = _Part(kind, Block(dict(value), torn=self.odd.torn_events))
+        part = self.open.begin(index, _Part(dict(value), kind=kind))
         self.parts.append(part)
         return part
 
@@ -196,17 +180,13 @@ class _Stream:
         for kind, piece in delta.items():
             if part is None and kind in _BEGIN_THEMSELVES:
                 part = self._begin(index, _BEGIN_THEMSELVES[kind], {})
-            read.append(part is not None and part.add(kind, piece))
+            read.append(part is not None and part.take(kind, piece))
         return bool(read) and all(read)
 
     def joined(self) -> Joined:
         """What came, as one response."""
-        self._close(finished=False)
-        if not self.started:
-            self.odd.no_start()
-        if not self.ended:
-            self.odd.no_end()
-        calls = [part.block for part in self.parts if part.kind == "toolUse"]
+        self.open.break_off()
+        calls = [part for part in self.parts if part.kind == "toolUse"]
         mine = [block for block in calls if block.value.get("type") != "server_tool_use"]
         cut = tuple(n for n, block in enumerate(mine) if block.is_cut(block.text("input")))
         message = {"role": self.role, "content": [part.whole() for part in self.parts]}

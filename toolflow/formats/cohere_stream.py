@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolflow.formats.base import Joined
-from toolflow.formats.streaming import Block, Oddities, cut_at_starts, join_events, place
+from toolflow.formats.open_blocks import OpenBlocks
+from toolflow.formats.streaming import Block, Oddities, cut_at_starts, join_events, of_type, place
 
 _EVENTS = frozenset(
     {
@@ -43,11 +44,7 @@ def is_chunk(data: Any) -> bool:
 
 def split(chunks: Sequence[Any]) -> list[Sequence[Any]]:
     """Cut before each ``message-start`` that follows an end."""
-    return cut_at_starts(
-        chunks,
-        lambda event: event.get("type") == "message-start",
-        lambda event: event.get("type") == "message-end",
-    )
+    return cut_at_starts(chunks, of_type("message-start"), of_type("message-end"))
 
 
 def join(chunks: Sequence[Any]) -> Joined:
@@ -63,8 +60,7 @@ class _Stream:
         self.fields: dict[str, Any] = {}
         self.message = Block({"role": "assistant"})
         self.lists: dict[str, list[Block]] = {"tool_calls": [], "content": []}
-        self.open: dict[tuple[str, int | None], Block] = {}
-        self.started = self.ended = False
+        self.open: OpenBlocks[tuple[str, int | None], Block] = OpenBlocks(self.odd)
 
     def take(self, event: dict[str, Any]) -> bool:
         """Take an event; tells whether it could be read."""
@@ -90,10 +86,7 @@ class _Stream:
         return True
 
     def _start(self, event: dict[str, Any], message: dict[str, Any]) -> None:
-        if self.started:
-            self.odd.second_start(self.fields.get("id"), event.get("id"))
-        self._close(finished=False)
-        self.started, self.ended = True, False
+        self.open.start(self.fields.get("id"), event.get("id"))
         self.fields.update({k: v for k, v in event.items() if k not in ("type", "delta")})
         for name, items in message.items():
             if name in self.lists and isinstance(items, list):
@@ -107,22 +100,18 @@ class _Stream:
         self.fields.update({key: value for key, value in given.items() if value is not None})
         if isinstance(given.get("error"), str):
             self.odd.error(given["error"])
-        self.ended = True
-        self._close(finished=True)
-
-    def _close(self, *, finished: bool) -> None:
-        for block in self.open.values():
-            block.end(self.odd, finished=finished)
-        self.open = {}
+        self.open.end()
 
     def _take_piece(self, step: str, at: tuple[str, int | None], piece: Any) -> bool:
         if step == "start":
-            return isinstance(piece, dict) and self._begin(at, piece)
+            if isinstance(piece, dict):
+                self.lists[at[0]].append(self.open.begin(at, Block(dict(piece))))
+            return isinstance(piece, dict)
         block = self.open.get(at)
         if block is None:
             return False
         if step == "end":
-            self.open.pop(at).end(self.odd, finished=True)
+            self.open.finish(at)
         elif not isinstance(piece, dict):
             block.broken = True
         elif at[0] == "tool_calls":
@@ -134,20 +123,9 @@ class _Stream:
                     block.add(name, piece[name])
         return not block.broken
 
-    def _begin(self, at: tuple[str, int | None], value: dict[str, Any]) -> bool:
-        if at in self.open:
-            self.open.pop(at).end(self.odd, finished=False)
-        block = self.open[at] = Block(dict(value), torn=self.odd.torn_events)
-        self.lists[at[0]].append(block)
-        return True
-
     def joined(self) -> Joined:
         """What came, as one response."""
-        self._close(finished=False)
-        if not self.started:
-            self.odd.no_start()
-        if not self.ended:
-            self.odd.no_end()
+        self.open.break_off()
         calls = self.lists["tool_calls"]
         cut = tuple(n for n, block in enumerate(calls) if block.is_cut(_arguments(block)))
         texts = {name: self.message.text(name) for name in self.message.texts}

@@ -196,6 +196,11 @@ def join_events(
     return stream.joined()
 
 
+def of_type(kind: str) -> Callable[[dict[str, Any]], bool]:
+    """Whether an event has this ``type``, for `cut_at_starts`."""
+    return lambda event: event.get("type") == kind
+
+
 def cut_at_starts(
     chunks: Sequence[Any],
     starts: Callable[[dict[str, Any]], bool],
