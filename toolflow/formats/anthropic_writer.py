@@ -12,12 +12,13 @@ from typing import Any
 
 from toolflow.formats.base import IdRule, Messages
 from toolflow.formats.layout import Keys, of_blocks
-from toolflow.formats.results import is_error, picture_label, result_text, shown_images
+from toolflow.formats.results import is_error, labelled_pictures, result_text, shown_images
+from toolflow.formats.tool_names import word_names
 from toolflow.model import Call, Image, Outcome, Turn
 
 # The API's own pattern for `tool_use.id`; no limit of length is known.
 ID_RULE = IdRule(re.compile("[a-zA-Z0-9_-]+"), re.compile("[^a-zA-Z0-9_-]"))
-_NAME = re.compile("[a-zA-Z0-9_-]{1,128}")
+_NAMES = word_names(128)
 
 
 def write(
@@ -25,11 +26,9 @@ def write(
 ) -> Messages:
     """Write a turn (see `toolflow.formats.write_turn`)."""
     content = [_result(call_id, outcome) for call_id, outcome in zip(ids, outcomes, strict=True)]
-    for call, call_id, outcome in zip(turn.calls, ids, outcomes, strict=True):
-        if outcome.images and is_error(outcome) and (images := shown_images(outcome)):
-            label = picture_label(call_id, _valid_name(call.tool), len(images))
-            content.append(_text_block(label))
-            content += [_picture(image) for image in images]
+    apart = labelled_pictures(turn, outcomes, ids, _NAMES.valid, errors_only=True)
+    for label, images in apart:
+        content += [_text_block(label), *map(_picture, images)]
     content += [_text_block(text) for text in texts if text.strip()]
     results = [{"role": "user", "content": content}] if content else []
     return [_write_message(turn, ids)], results
@@ -74,16 +73,10 @@ def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:
 def _mended(block: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]:
     """A ``tool_use`` block that the API takes, with an object as input; the same if it is one."""
     whole = call.problem is None and isinstance(block.get("input"), Mapping)
-    if whole and call.id == call_id and _NAME.fullmatch(call.tool):
+    if whole and call.id == call_id and _NAMES.takes(call.tool):
         return block
     given = block["input"] if whole else dict(call.args)
-    return {**block, "id": call_id, "name": _valid_name(call.tool), "input": given}
-
-
-def _valid_name(name: str) -> str:
-    if _NAME.fullmatch(name):
-        return name
-    return re.sub("[^a-zA-Z0-9_-]", "_", name.strip())[:128] or "unnamed"
+    return {**block, "id": call_id, "name": _NAMES.valid(call.tool), "input": given}
 
 
 def _id_keys(block: Any) -> Keys | None:

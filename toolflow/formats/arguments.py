@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from toolflow.formats.base import dotted
-from toolflow.model.turn import EMPTY
+from toolflow.model.turn import EMPTY, Call
 
 MAX_DEPTH = 100
 MAX_INTEGER = 10**4300  # what Python itself writes as decimal digits
@@ -71,6 +71,11 @@ def parse(value: object) -> Arguments:
     except (_UnfitError, RecursionError) as error:
         problem = _sentence(error)
     return Arguments(EMPTY, _as_raw(value), problem)
+
+
+def arguments_text(call: Call) -> str:
+    """The arguments of a call as JSON text; as it was received where it could not be read."""
+    return call.raw if call.raw is not None else json.dumps(call.args, ensure_ascii=False)
 
 
 def parse_text(text: str) -> Arguments:

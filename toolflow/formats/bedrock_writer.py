@@ -17,12 +17,13 @@ from toolflow.errors import UsageError
 from toolflow.formats.base import IdRule, Messages
 from toolflow.formats.layout import Keys, of_blocks
 from toolflow.formats.plain import plain
-from toolflow.formats.results import is_error, picture_label, result_text, shown_images
+from toolflow.formats.results import is_error, labelled_pictures, result_text, shown_images
+from toolflow.formats.tool_names import word_names
 from toolflow.model import Call, Image, Outcome, Turn
 
 # The patterns and lengths of `ToolUseId` and `ToolName` in the service's model.
 ID_RULE = IdRule(re.compile("[a-zA-Z0-9_.:-]+"), re.compile("[^a-zA-Z0-9_.:-]"), 64)
-_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")
+_NAMES = word_names(64)
 _NO_TEXT = "(no output)"
 _OPAQUE = frozenset({"toolUse", "json"})
 """Blocks whose content is the model's or the tool's own: nothing in it is a blob."""
@@ -35,10 +36,9 @@ def write(
 ) -> Messages:
     """Write a turn (see `toolflow.formats.write_turn`)."""
     content = [_result(call_id, outcome) for call_id, outcome in zip(ids, outcomes, strict=True)]
-    for call, call_id, outcome in zip(turn.calls, ids, outcomes, strict=True):
-        if outcome.images and is_error(outcome) and (images := shown_images(outcome)):
-            content.append({"text": picture_label(call_id, _valid_name(call.tool), len(images))})
-            content += map(_picture, images)
+    apart = labelled_pictures(turn, outcomes, ids, _NAMES.valid, errors_only=True)
+    for label, images in apart:
+        content += [{"text": label}, *map(_picture, images)]
     content += [{"text": text} for text in texts if text.strip()]
     results = [{"role": "user", "content": content}] if content else []
     return [_write_message(turn, ids)], results
@@ -123,7 +123,7 @@ def _mended(block: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]:
     """A call that the API takes, with an object as input; the same block if it is one."""
     body = plain(block["toolUse"])
     whole = call.problem is None and isinstance(body.get("input"), Mapping)
-    if whole and call.id == call_id and _NAME.fullmatch(call.tool):
+    if whole and call.id == call_id and _NAMES.takes(call.tool):
         return block
     return {**block, "toolUse": _body(body, call, call_id)}
 
@@ -131,13 +131,7 @@ def _mended(block: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]:
 def _body(body: Mapping[str, Any], call: Call, call_id: str) -> dict[str, Any]:
     whole = call.problem is None and isinstance(body.get("input"), Mapping)
     given = body["input"] if whole else dict(call.args)
-    return {**body, "toolUseId": call_id, "name": _valid_name(call.tool), "input": given}
-
-
-def _valid_name(name: str) -> str:
-    if _NAME.fullmatch(name):
-        return name
-    return re.sub("[^a-zA-Z0-9_-]", "_", name.strip())[:64] or "unnamed"
+    return {**body, "toolUseId": call_id, "name": _NAMES.valid(call.tool), "input": given}
 
 
 def _id_keys(block: Any) -> Keys | None:

@@ -18,11 +18,12 @@ from typing import Any
 from toolflow.formats import cohere_stream
 from toolflow.formats.arguments import NONE, parse
 from toolflow.formats.base import Answer, Flaw, Format, Path, flaw, text_at
-from toolflow.formats.cohere_writer import ID_RULE, LAYOUT, write
+from toolflow.formats.cohere_writer import ID_RULE, write
 from toolflow.formats.history import Marks, read_messages, read_steps
 from toolflow.formats.notices import ending
 from toolflow.formats.plain import plain, plain_fields, text_of
 from toolflow.formats.results import told
+from toolflow.formats.tool_messages import LAYOUT
 from toolflow.model import Call, Notice, Outcome, Turn
 from toolflow.model.turn import EMPTY
 
@@ -116,17 +117,14 @@ def _read_one(data: Any, path: Path, flaws: list[Flaw]) -> Turn:
         flaws.append(flaw((*path, "message"), message, "Use an object with role and tool_calls."))
         return _EMPTY_TURN
     turn = _read_message(message, (*path, "message"), flaws)
-    message_id = data.get("id")
+    message_id, ended = data.get("id"), data.get("finish_reason")
+    odd = ending(ended, turn.calls, for_calls={"TOOL_CALL"}, at_limit={"MAX_TOKENS"})
     return replace(
         turn,
         message_id=message_id if isinstance(message_id, str) else None,
-        notices=(*turn.notices, *_ending(data.get("finish_reason"), turn.calls)),
+        notices=(*turn.notices, *odd),
         extra={key: value for key, value in data.items() if key != "message"},
     )
-
-
-def _ending(ended: Any, calls: tuple[Call, ...]) -> Iterator[Notice]:
-    return ending(ended, calls, for_calls={"TOOL_CALL"}, at_limit={"MAX_TOKENS"})
 
 
 def _read_message(data: dict[str, Any], path: Path, flaws: list[Flaw]) -> Turn:

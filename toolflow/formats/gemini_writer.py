@@ -20,12 +20,15 @@ from toolflow.formats.gemini_stream import either
 from toolflow.formats.ids import ANY_TEXT
 from toolflow.formats.layout import Keys, of_blocks
 from toolflow.formats.plain import plain
-from toolflow.formats.results import is_error, picture_label, result_text, shown_images
+from toolflow.formats.results import is_error, labelled_pictures, result_text
+from toolflow.formats.tool_names import NameRule
 from toolflow.model import Call, Outcome, Turn
 
 ID_RULE = ANY_TEXT
 # The API's rule for the names of functions.
-_NAME = re.compile("[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
+_NAMES = NameRule(
+    re.compile("[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"), re.compile("[^a-zA-Z0-9_.:-]"), 128
+)
 _SHOWN = frozenset({"image/png", "image/jpeg", "image/webp"})
 _SNAKE = {
     "functionCall": "function_call",
@@ -45,10 +48,9 @@ def write(
     sent = _sent_ids(turn, parts, ids)
     answers = [_answer(*each) for each in zip(turn.calls, sent, outcomes, strict=True)]
     more: list[dict[str, Any]] = []
-    for call, call_id, outcome in zip(turn.calls, ids, outcomes, strict=True):
-        if outcome.images and (images := shown_images(outcome, _SHOWN)):
-            more.append({"text": picture_label(call_id, _valid_name(call.tool), len(images))})
-            more += [_picture(image.media_type, image.data) for image in images]
+    for label, images in labelled_pictures(turn, outcomes, ids, _valid_name, shown=_SHOWN):
+        more.append({"text": label})
+        more += [_picture(image.media_type, image.data) for image in images]
     more += [{"text": text} for text in texts]
     results = [{"role": "user", "parts": found} for found in (answers, more) if found]
     written = [_renamed(content) for content in results] if snake else results
@@ -115,7 +117,7 @@ def _mended(part: dict[str, Any], call: Call, call_id: str | None) -> dict[str, 
     key = "functionCall" if part.get("functionCall") is not None else "function_call"
     given = plain(part[key])
     whole = call.problem is None and isinstance(given.get("args", {}), Mapping)
-    if whole and call_id in (None, call.id) and _NAME.fullmatch(call.tool):
+    if whole and call_id in (None, call.id) and _NAMES.takes(call.tool):
         return part
     body = {name: value for name, value in given.items() if name not in _UNSENT}
     if not whole:
@@ -129,10 +131,8 @@ def _body(body: Mapping[str, Any], call: Call, call_id: str | None) -> dict[str,
 
 
 def _valid_name(name: str) -> str:
-    if _NAME.fullmatch(name):
-        return name
-    mended = re.sub("[^a-zA-Z0-9_.:-]", "_", name.strip())[:128] or "unnamed"
-    return mended if _NAME.fullmatch(mended) else f"_{mended}"[:128]
+    mended = _NAMES.valid(name)
+    return mended if _NAMES.takes(mended) else f"_{mended}"[:128]
 
 
 def _id_keys(part: Any) -> Keys | None:

@@ -21,8 +21,9 @@ from toolflow.formats.notices import more_choices
 from toolflow.formats.openai_chat_notices import MENTIONS, oddities
 from toolflow.formats.openai_chat_results import outcome_of
 from toolflow.formats.openai_chat_stream import is_chunk, join, split
-from toolflow.formats.openai_chat_writer import ID_RULE, LAYOUT, id_rule_of, write
+from toolflow.formats.openai_chat_writer import ID_RULE, id_rule_of, write
 from toolflow.formats.plain import plain, plain_fields, text_of
+from toolflow.formats.tool_messages import LAYOUT
 from toolflow.model import Call, Notice, Turn
 from toolflow.model.turn import EMPTY
 

@@ -6,7 +6,6 @@ that says which call each belongs to, since a provider refuses anything between 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,9 +13,8 @@ from typing import Any
 from toolflow.formats import ollama
 from toolflow.formats.base import IdRule, Messages
 from toolflow.formats.ids import ANY_TEXT, SURROGATE
-from toolflow.formats.layout import Keys, of_messages
 from toolflow.formats.plain import plain
-from toolflow.formats.tool_messages import tool_messages
+from toolflow.formats.tool_messages import NAMES, call_block, mended_block, tool_messages
 from toolflow.model import Call, Outcome, Turn
 
 # The API's own limit: "string too long. Expected a string with maximum length 40".
@@ -25,8 +23,6 @@ ID_RULE = IdRule(re.compile("[^\ud800-\udfff]+"), SURROGATE, 40)
 _MISTRAL = IdRule(re.compile("[a-zA-Z0-9]{9}"), re.compile("[^a-zA-Z0-9]"), 9, 9, "0")
 # Ids of vLLM and of Kimi, longer than OpenAI takes them; whoever gave them takes them back.
 _LONGER = re.compile(r"chatcmpl-tool-[0-9a-f]{32}|functions\.[A-Za-z0-9_.-]+:[0-9]+")
-_NAME = re.compile("[^\\s\ud800-\udfff]+")
-_NAME_BAD = re.compile("[\\s\ud800-\udfff]")
 
 
 def id_rule_of(ids: Sequence[str]) -> IdRule:
@@ -48,18 +44,18 @@ def write(
 ) -> Messages:
     """Write a turn (see `toolflow.formats.write_turn`)."""
     if not turn.carries_ids:
-        names = [_valid_name(call.tool) for call in turn.calls]
+        names = [NAMES.valid(call.tool) for call in turn.calls]
         return [_write_message(turn, ids)], ollama.results(turn.calls, names, outcomes, texts)
-    results = tool_messages(turn, outcomes, ids, texts, _valid_name)
+    results = tool_messages(turn, outcomes, ids, texts)
     return [_write_message(turn, ids)], results
 
 
 def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:
     if turn.message is None and not turn.carries_ids:
-        made = [ollama.block(call, _valid_name(call.tool)) for call in turn.calls]
+        made = [ollama.block(call, NAMES.valid(call.tool)) for call in turn.calls]
         return {"role": "assistant", "content": "", "tool_calls": made}
     if turn.message is None:
-        blocks = [_block(call, call_id) for call, call_id in zip(turn.calls, ids, strict=True)]
+        blocks = [call_block(call, call_id) for call, call_id in zip(turn.calls, ids, strict=True)]
         return {"role": "assistant", "content": None, "tool_calls": blocks}
     message = dict(turn.message)
     if turn.calls:
@@ -75,11 +71,6 @@ def _write_message(turn: Turn, ids: Sequence[str]) -> dict[str, Any]:
     return message
 
 
-def _block(call: Call, call_id: str) -> dict[str, Any]:
-    body = {"name": _valid_name(call.tool), "arguments": _arguments(call)}
-    return {"id": call_id, "type": "function", "function": body}
-
-
 def _mended(block: dict[str, Any], call: Call, call_id: str, *, objects: bool) -> dict[str, Any]:
     """A call that the provider takes; the same block if it is one.
 
@@ -90,39 +81,16 @@ def _mended(block: dict[str, Any], call: Call, call_id: str, *, objects: bool) -
         objects: Whether the provider takes objects as arguments, beside text.
     """
     part = "custom" if call.extra.get("type") == "custom" else "function"
-    body = plain(block[part])
-    given = body.get("arguments")
+    given = plain(block[part]).get("arguments")
     whole = part == "custom" or isinstance(given, str) or (objects and isinstance(given, Mapping))
-    if whole and call.id == call_id and _NAME.fullmatch(call.tool):
-        return block
-    body = {**body, "name": _valid_name(call.tool)}
-    if not whole:
-        body["arguments"] = _arguments(call)
-    return {**block, "id": call_id, part: body}
+    return mended_block(block, call, call_id, part=part, whole=whole)
 
 
 def _mended_bare(block: dict[str, Any], call: Call) -> dict[str, Any]:
     """A call of a server that gives no ids, and objects as arguments."""
     body = plain(block["function"])
     whole = call.problem is None and isinstance(body.get("arguments"), Mapping)
-    if whole and _NAME.fullmatch(call.tool):
+    if whole and NAMES.takes(call.tool):
         return block
     given = body["arguments"] if whole else dict(call.args)
-    return {**block, "function": {**body, "name": _valid_name(call.tool), "arguments": given}}
-
-
-def _arguments(call: Call) -> str:
-    return call.raw if call.raw is not None else json.dumps(call.args, ensure_ascii=False)
-
-
-def _valid_name(name: str) -> str:
-    """A tool name without blanks and halves of characters; the provider refuses those."""
-    return name if _NAME.fullmatch(name) else _NAME_BAD.sub("_", name.strip()) or "unnamed"
-
-
-def _id_keys(message: Any) -> Keys | None:
-    is_result = isinstance(message, dict) and message.get("role") == "tool"
-    return ("tool_call_id",) if is_result else None
-
-
-LAYOUT = of_messages(_id_keys)
+    return {**block, "function": {**body, "name": NAMES.valid(call.tool), "arguments": given}}

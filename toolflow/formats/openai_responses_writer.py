@@ -7,11 +7,11 @@ after all results, in a message that says which call each belongs to.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from toolflow.formats.arguments import arguments_text
 from toolflow.formats.base import IdRule, Messages
 from toolflow.formats.ids import SURROGATE
 from toolflow.formats.layout import Keys, of_messages
@@ -19,11 +19,12 @@ from toolflow.formats.openai_content import data_url
 from toolflow.formats.openai_items import ANSWERS, CALLS, client_calls, type_of
 from toolflow.formats.openai_shell import shell_output
 from toolflow.formats.results import is_error, picture_label, result_text, shown_images
+from toolflow.formats.tool_names import word_names
 from toolflow.model import Call, Image, Outcome, Turn
 
 # The reference's own limits of `call_id` and of the name of a function.
 ID_RULE = IdRule(re.compile("[^\ud800-\udfff]+"), SURROGATE, 64)
-_NAME = re.compile("[a-zA-Z0-9_-]{1,128}")
+_NAMES = word_names(128)
 _NAMED = frozenset({"function_call", "custom_tool_call"})
 _STATUS = {
     "running": "in_progress",
@@ -181,19 +182,14 @@ def _mended(item: dict[str, Any], call: Call, call_id: str) -> dict[str, Any]:
     if item.get("call_id") != call_id:
         changes["call_id"] = call_id
     if type_of(item) in _NAMED and not _is_name(item.get("name")):
-        changes["name"] = _valid_name(call.tool)
+        changes["name"] = _NAMES.valid(call.tool)
     if type_of(item) == "function_call" and not isinstance(item.get("arguments"), str):
-        given = json.dumps(call.args, ensure_ascii=False) if call.raw is None else call.raw
-        changes["arguments"] = given
+        changes["arguments"] = arguments_text(call)
     return {**item, **changes} if changes else item
 
 
 def _is_name(name: Any) -> bool:
-    return isinstance(name, str) and _NAME.fullmatch(name) is not None
-
-
-def _valid_name(name: str) -> str:
-    return re.sub("[^a-zA-Z0-9_-]", "_", name.strip())[:128] or "unnamed"
+    return isinstance(name, str) and _NAMES.takes(name)
 
 
 def _id_keys(item: Any) -> Keys | None:

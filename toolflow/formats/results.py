@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -60,6 +60,32 @@ def told(value: Any, images: tuple[Image, ...] = (), *, failed: bool = False) ->
     if isinstance(value, str) and value:
         return Outcome("failed", None, value, images)
     return Outcome("failed", value or None, "The call failed without a message.", images)
+
+
+def labelled_pictures(
+    turn: Turn,
+    outcomes: Sequence[Outcome],
+    ids: Sequence[str],
+    valid_name: Callable[[str], str],
+    *,
+    errors_only: bool = False,
+    shown: AbstractSet[str] = SHOWN_TYPES,
+) -> Iterator[tuple[str, list[Image]]]:
+    """The pictures that stand apart from their results, with the words before those of each call.
+
+    Args:
+        turn: The turn.
+        outcomes: One a call, in call order.
+        ids: The ids that are written, in call order.
+        valid_name: Makes a tool's name one that the provider takes.
+        errors_only: Whether only the pictures of errors stand apart.
+        shown: The media types that the provider shows.
+    """
+    for call, call_id, outcome in zip(turn.calls, ids, outcomes, strict=True):
+        if not outcome.images or (errors_only and not is_error(outcome)):
+            continue
+        if images := shown_images(outcome, shown):
+            yield picture_label(call_id, valid_name(call.tool), len(images)), images
 
 
 def picture_label(call_id: str, tool: str, count: int) -> str:
