@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import anyio
 import pytest
+from anyio.abc import TaskGroup
 from turns import scripted, spans, starts, statuses, turn
 
 import toolflow.locks
@@ -61,6 +64,22 @@ def ruled(tools: ScriptedTools, *hooks: Hooks, **options: Any) -> Engine:
     return Engine(
         tools.toolbox, policy={**RULES, **options.pop("policy", {})}, hooks=hooks, **options
     )
+
+
+@asynccontextmanager
+async def held(
+    store: MemoryStore, seconds: float, *, keys: Sequence[str] = ("key:k",), since: float = 0.5
+) -> AsyncIterator[TaskGroup]:
+    """Somebody else holds keys for some seconds, and has had them for a while already."""
+
+    async def other() -> None:
+        async with toolflow.locks.acquire(writes=keys, store=store):
+            await anyio.sleep(seconds)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(other)
+        await anyio.sleep(since)
+        yield tasks
 
 
 # ---- 35: an exclusive call replaces tools ----
@@ -147,23 +166,13 @@ def test_c035_a_call_whose_tool_is_gone_while_it_waits_for_a_key_settles_as_unkn
             await anyio.sleep(1)
             tools.toolbox.remove("edit")
 
-        async def other() -> None:
-            async with toolflow_locks(store):
-                await anyio.sleep(5)
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(other)
-            await anyio.sleep(0.5)
+        async with held(store, 5):
             result = await engine.run(turn("unload", ("edit", 1, "k")), on_event=recorder)
         assert statuses(result) == ["ok", "unknown_tool"]
         assert recorder.kinds("call_queued") == [("call_queued", "b")]
         assert result.times[1].settled == 1
 
     run(main)
-
-
-def toolflow_locks(store: MemoryStore) -> Any:
-    return toolflow.locks.acquire(writes=["key:k"], store=store)
 
 
 def test_c035_a_call_whose_tool_changes_while_it_waits_for_a_key_takes_the_new_one(run):
@@ -174,16 +183,10 @@ def test_c035_a_call_whose_tool_changes_while_it_waits_for_a_key_takes_the_new_o
         tools.add("edit", safe=True, writes=lambda key: [f"key:{key}"])
         engine, results = Engine(tools.toolbox, locks=store), []
 
-        async def other() -> None:
-            async with toolflow_locks(store):
-                await anyio.sleep(2)
-
         async def run_it() -> None:
             results.append(await engine.run(turn(("edit", 2, "k"))))
 
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(other)
-            await anyio.sleep(0.5)
+        async with held(store, 2) as tasks:
             tasks.start_soon(run_it)
             await anyio.sleep(0.5)
             declaring(tools, "edit", safe=True, writes=lambda key: [f"new:{key}"])
@@ -205,13 +208,7 @@ def test_c035_a_call_that_became_exclusive_while_it_waits_for_a_key_runs_alone(r
             await anyio.sleep(1)
             declaring(tools, "edit", writes=lambda key: [f"key:{key}"])
 
-        async def other() -> None:
-            async with toolflow_locks(store):
-                await anyio.sleep(2)
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(other)
-            await anyio.sleep(0.5)
+        async with held(store, 2):
             calls = ["change", ("edit", 2, "k"), ("read", 3), ("read", 1)]
             result = await engine.run(turn(*calls))
         # c and d had started beside it; b waits for them and then holds nobody.
@@ -233,13 +230,7 @@ def test_c035_a_call_that_gave_up_its_place_goes_before_those_that_wait_for_a_pe
             declaring(tools, "edit", safe=True, writes=lambda key: [f"new:{key}"])
             await anyio.sleep(8)
 
-        async def other() -> None:
-            async with toolflow_locks(store):
-                await anyio.sleep(5)
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(other)
-            await anyio.sleep(0.5)
+        async with held(store, 5):
             calls = [("edit", 1, "k"), "change", ("read", 1), ("read", 1)]
             result = await engine.run(turn(*calls))
         # It is looked at when it gets the old key, at 4.5; those behind it find no permit before.
@@ -262,13 +253,7 @@ def test_c035_a_call_before_one_that_became_a_barrier_starts_before_it(run):
             declaring(tools, "edit", safe=True, writes=lambda key: [f"new:{key}"])
             declaring(tools, "patch", writes=lambda key: [f"key:{key}"])  # not safe any more
 
-        async def other() -> None:
-            async with toolflow.locks.acquire(writes=["key:k", "key:m"], store=store):
-                await anyio.sleep(3)
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(other)
-            await anyio.sleep(0.5)
+        async with held(store, 3, keys=["key:k", "key:m"]):
             calls = ["change", ("edit", 2, "k"), ("patch", 2, "m"), ("read", 1)]
             result = await engine.run(turn(*calls))
         # The pump at the end of the first call sees both changes: b goes on with its free key.
@@ -320,33 +305,43 @@ def make_exclusive(tools: ScriptedTools) -> None:
     declaring(tools, "later")
 
 
+class Observer(Hooks):
+    """Makes ``later`` exclusive when a call has settled, of which it hears in one of three ways."""
+
+    def __init__(self, tools: ScriptedTools, name: str, through: str) -> None:
+        self.tools = tools
+        self.awaited = (name, through)
+
+    def hear(self, name, through):
+        if (name, through) == self.awaited:
+            make_exclusive(self.tools)
+
+    def after_call(self, call, outcome, context):
+        self.hear(call.name, "hook")
+
+    async def around_call(self, call, context, proceed):
+        value = await proceed()
+        self.hear(call.name, "around")
+        return value
+
+    def sink(self, event):
+        if event.kind == "call_settled":
+            self.hear(event.call, "sink")
+
+
 @pytest.mark.parametrize("through", ["hook", "sink", "around"])
 def test_c036_the_pool_drains_before_a_call_that_an_observer_made_exclusive_runs_alone(
     run, through
 ):
     tools = tools_of()
     tools.add("later", safe=True)
-
-    class Observer(Hooks):
-        def after_call(self, call, outcome, context):
-            if call.name == "b" and through == "hook":
-                make_exclusive(tools)
-
-        async def around_call(self, call, context, proceed):
-            value = await proceed()
-            if call.name == "b" and through == "around":
-                make_exclusive(tools)
-            return value
-
-    def sink(event):
-        if (event.kind, event.call) == ("call_settled", "b") and through == "sink":
-            make_exclusive(tools)
+    observer = Observer(tools, "b", through)
 
     # After-hooks run in call order: where b is to be seen early, a must have settled before.
     calls = [("read", 1), ("read", 2), ("read", 6), ("later", 1), ("read", 1), ("read", 1)]
-    engine = Engine(tools.toolbox, hooks=Observer(), pool=3)
+    engine = Engine(tools.toolbox, hooks=observer, pool=3)
     recorder = EventRecorder()
-    result = run(partial(engine.run, turn(*calls), on_event=[sink, recorder]))
+    result = run(partial(engine.run, turn(*calls), on_event=[observer.sink, recorder]))
     begun = dict(zip("abcdef", spans(result), strict=True))
     # d starts in a's slot at 1, before b settles at 2: it runs as it began.
     assert begun["d"] == (1, 2)
@@ -357,26 +352,12 @@ def test_c036_the_pool_drains_before_a_call_that_an_observer_made_exclusive_runs
 def test_c036_the_next_call_waits_for_those_running_and_later_ones_for_it(run, through):
     tools = tools_of()
     tools.add("later", safe=True)
-
-    class Observer(Hooks):
-        def after_call(self, call, outcome, context):
-            if call.name == "a" and through == "hook":
-                make_exclusive(tools)
-
-        async def around_call(self, call, context, proceed):
-            value = await proceed()
-            if call.name == "a" and through == "around":
-                make_exclusive(tools)
-            return value
-
-    def sink(event):
-        if (event.kind, event.call) == ("call_settled", "a") and through == "sink":
-            make_exclusive(tools)
+    observer = Observer(tools, "a", through)
 
     calls = [("read", 1), ("read", 5), ("later", 2), ("read", 1), ("read", 1)]
-    hooks = () if through == "sink" else Observer()
+    hooks = () if through == "sink" else observer
     engine = Engine(tools.toolbox, hooks=hooks, pool=2)
-    result = run(partial(engine.run, turn(*calls), on_event=sink))
+    result = run(partial(engine.run, turn(*calls), on_event=observer.sink))
     assert spans(result) == [(0, 1), (0, 5), (5, 7), (7, 8), (7, 8)]
 
 
@@ -391,13 +372,7 @@ def test_c036_a_call_that_had_a_slot_but_no_key_yet_gives_it_back(run):
             if (event.kind, event.call) == ("call_settled", "a"):
                 declaring(tools, "edit", writes=lambda key: [f"key:{key}"])
 
-        async def other() -> None:
-            async with toolflow_locks(store):
-                await anyio.sleep(3)
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(other)
-            await anyio.sleep(0.5)
+        async with held(store, 3):
             calls = [("read", 1), ("edit", 1, "k"), ("read", 1)]
             result = await engine.run(turn(*calls), on_event=sink)
         # At 1 a settles and b becomes a barrier; c has not started and waits for b.
@@ -776,13 +751,7 @@ def test_c043_the_lock_store_sees_the_new_keys(run):
         store = MemoryStore()
         engine = ruled(tools_of(), Changes(a={"key": "k"}), locks=store)
 
-        async def other() -> None:
-            async with toolflow_locks(store):
-                await anyio.sleep(3)
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(other)
-            await anyio.sleep(1)
+        async with held(store, 3, since=1):
             result = await engine.run(turn(("read", 1, "x")))
         assert spans(result) == [(2, 3)]
 
