@@ -8,9 +8,55 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from toolflow.errors import UsageError
-from toolflow.model.tool import Args
+from toolflow.model.tool import Args, ToolSpec
 
 Keys = Sequence[str] | Callable[..., object] | None
+
+
+def declared_spec(
+    tool: str,
+    *,
+    known: Sequence[str],
+    takes_any: bool,
+    safe: object = None,
+    reads: Keys = None,
+    writes: Keys = None,
+    uses: Mapping[str, int] | None = None,
+    timeout: float | None = None,
+    idempotent: bool | None = None,
+    server: str | None = None,
+) -> ToolSpec:
+    """Check what a tool says of how it may run.
+
+    Args:
+        tool: The tool's name.
+        known: The names of the tool's parameters.
+        takes_any: Whether the tool takes arguments of any other name.
+        safe: See `declared_safe`.
+        reads: See `declared_keys`.
+        writes: See `declared_keys`.
+        uses: See `declared_uses`.
+        timeout: See `declared_timeout`.
+        idempotent: May it run twice.
+        server: The server that it belongs to.
+
+    Returns:
+        A declaration with nothing else in it.
+
+    Raises:
+        UsageError: At the first of these that is not allowed.
+    """
+    about: dict[str, Any] = {"tool": tool, "known": known, "takes_any": takes_any}
+    return ToolSpec(
+        tool,
+        safe=declared_safe(safe, **about),
+        reads=declared_keys(reads, field="reads", **about),
+        writes=declared_keys(writes, field="writes", **about),
+        uses=declared_uses(uses, tool=tool),
+        timeout=declared_timeout(timeout, tool=tool),
+        idempotent=idempotent,
+        server=server,
+    )
 
 
 def declared_safe(

@@ -161,29 +161,13 @@ class Toolbox:
         *,
         name: str | None = None,
         description: str | None = None,
-        safe: object = None,
-        reads: declare.Keys = None,
-        writes: declare.Keys = None,
-        uses: Mapping[str, int] | None = None,
-        timeout: float | None = None,
-        idempotent: bool | None = None,
-        server: str | None = None,
         replace: bool = False,
+        **declared: Any,
     ) -> None:
         name = _checked(name if name is not None else name_of(body))
         signature = read_signature(body, tool=name, names=_names_around(caller, body))
-        about: dict[str, Any] = {"tool": name}
-        about |= {"known": tuple(signature.parameters), "takes_any": signature.takes_any}
-        spec = ToolSpec(
-            name,
-            safe=declare.declared_safe(safe, **about),
-            reads=declare.declared_keys(reads, field="reads", **about),
-            writes=declare.declared_keys(writes, field="writes", **about),
-            uses=declare.declared_uses(uses, tool=name),
-            timeout=declare.declared_timeout(timeout, tool=name),
-            idempotent=idempotent,
-            server=server,
-        )
+        known, takes_any = tuple(signature.parameters), signature.takes_any
+        spec = declare.declared_spec(name, known=known, takes_any=takes_any, **declared)
         self._put(name, lambda: described(spec, body, signature, description), replace=replace)
 
     def add(

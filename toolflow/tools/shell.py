@@ -14,11 +14,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from toolflow.errors import UsageError
 from toolflow.model.outcome import Outcome
-from toolflow.model.tool import Args, ToolSpec
+from toolflow.model.tool import Args
 from toolflow.policy import Expression, ExpressionError, compile_expression
 from toolflow.runtime import declare
 from toolflow.runtime.context import Context
@@ -86,7 +87,6 @@ def shell_tool(
     base = Root(cwd)
     items = [_compiled(item, name, place) for place, item in enumerate(argv)]
     schema = _schema(argv, parameters or {})
-    about: dict[str, Any] = {"tool": name, "known": tuple(schema["properties"]), "takes_any": False}
 
     async def body(_context: Context | None = None, **args: Any) -> Outcome:
         ended = await run_process(
@@ -99,16 +99,21 @@ def shell_tool(
         )
         return outcome_of_command(ended, None)
 
-    spec = ToolSpec(
+    declared = declare.declared_spec(
         name,
+        known=tuple(schema["properties"]),
+        takes_any=False,
+        safe=safe,
+        reads=reads,
+        writes=writes,
+        uses=uses,
+        timeout=timeout,
+        idempotent=idempotent,
+    )
+    spec = replace(
+        declared,
         description=description or f"Run: {' '.join(argv)}",
         parameters=schema,
-        safe=declare.declared_safe(safe, **about),
-        reads=declare.declared_keys(reads, field="reads", **about),
-        writes=declare.declared_keys(writes, field="writes", **about),
-        uses=declare.declared_uses(uses, tool=name),
-        timeout=declare.declared_timeout(timeout, tool=name),
-        idempotent=idempotent,
         parse=_parser(schema),
     )
     tool = Tool(spec, body, is_async=True, context="_context")
