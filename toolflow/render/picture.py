@@ -61,19 +61,18 @@ def png(
 
     Args:
         plan: The plan.
-        outcomes: How each call settled, in call order; ``None`` draws the plan alone.
-        times: When things happened to each call, in seconds since the run began.
-        title: The picture's title; ``None`` for one that counts calls and nodes.
-        legend: Whether to say what shapes and lines mean, for those that occur.
+        outcomes: As for `svg`.
+        times: As for `svg`.
+        title: As for `svg`.
+        legend: As for `svg`.
         program: The program that draws it; ``None`` takes ``dot``, else ``graphviz-pure``.
-        timeout: How many seconds the program may take.
+        timeout: As for `svg`.
 
     Returns:
         The bytes of the picture.
 
     Raises:
-        UsageError: If there are not as many outcomes or times as calls.
-        RenderError: If there is no program to draw with, or it fails or takes too long.
+        UsageError, RenderError: As for `svg`.
     """
     dot = dot_text(plan, outcomes=outcomes, times=times, title=title, legend=legend)
     raw = programs.draw(dot, "png", program=program, timeout=timeout)

@@ -51,15 +51,14 @@ class TurnGate:
         """Pass alone.
 
         Args:
-            timeout: Seconds to wait; ``None`` for as long as it takes.
-            label: The name that people see for the holder.
+            timeout: As for `share`.
+            label: As for `share`.
 
         Returns:
             A context manager for ``async with``, for one block.
 
         Raises:
-            TimeoutError: If the place was not free within the given time.
-            LockCycleError: If waiting would close a circle.
+            TimeoutError, LockCycleError: As for `share`.
         """
         return self._lock.hold(writes=_KEY, timeout=timeout, label=label)
 
