@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import ran
 from jsonschema import Draft202012Validator
 
-from toolflow.cli import main
 from toolflow.cli.reports import Finding, github, sarif
 
 POLICY = "version: 1\nrules:\n  - {tool: a}\n  - {tool: a}\n"
@@ -131,9 +131,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    code = main(["check", *words])
-    out, err = capsys.readouterr()
-    return code, out, err
+    return ran(capsys, "check", *words)
 
 
 def test_a_warning_is_told_and_fails_only_strictly(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from commands import ran
 from recorded_runs import PureRun, message_of, plan_of, recording_of
 
 from toolflow import yamlio
-from toolflow.cli import main
 from toolflow.compiler import dump_plan
 from toolflow.model import Outcome
 from toolflow.recording import save_recording
@@ -42,9 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    code = main(["diff", *words])
-    out, err = capsys.readouterr()
-    return code, out, err
+    return ran(capsys, "diff", *words)
 
 
 def test_two_policies_for_one_turn(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from commands import ran, record_flow
 
 from toolflow import load_recording
 from toolflow.cli import main
@@ -34,20 +35,12 @@ stages:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("files").mkdir()
-    Path("files/a.txt").write_text("a", "utf-8")
-    Path("files/b.txt").write_text("b", "utf-8")
-    Path("policy.yaml").write_text(POLICY, "utf-8")
-    Path("flow.yaml").write_text(FLOW, "utf-8")
-    assert main(["run", "flow.yaml", "--out", "run", "--quiet", "--yes"]) == 0
+    assert record_flow(POLICY, FLOW, {"a.txt": "a", "b.txt": "b"}, "--yes") == 0
     return tmp_path
 
 
 def fork(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    capsys.readouterr()
-    code = main(["fork", "run/recording.yaml", "--flow", "flow.yaml", "--quiet", *words])
-    out, err = capsys.readouterr()
-    return code, out, err
+    return ran(capsys, "fork", "run/recording.yaml", "--flow", "flow.yaml", "--quiet", *words)
 
 
 def test_other_arguments_with_an_answer(capsys: pytest.CaptureFixture[str]) -> None:

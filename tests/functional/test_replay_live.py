@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import ran, record_flow
 
 from toolflow import Engine, Toolbox, load_recording
 from toolflow.cli import main
@@ -44,18 +45,13 @@ stages:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("files").mkdir()
-    Path("files/notes.txt").write_text("one\ntwo\n", "utf-8")
-    Path("policy.yaml").write_text(POLICY, "utf-8")
-    Path("flow.yaml").write_text(FLOW, "utf-8")
-    main(["run", "flow.yaml", "--out", "run", "--quiet"])
+    record_flow(POLICY, FLOW, {"notes.txt": "one\ntwo\n"})
     return tmp_path
 
 
 def live(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str], str]:
-    capsys.readouterr()
-    code = main(["replay", "run/recording.yaml", "--live", "--flow", "flow.yaml", *words])
-    out, err = capsys.readouterr()
+    flow = ("--live", "--flow", "flow.yaml")
+    code, out, err = ran(capsys, "replay", "run/recording.yaml", *flow, *words)
     return code, out.splitlines(), err
 
 
@@ -136,9 +132,7 @@ def test_a_recording_does_not_choose_what_runs(capsys: pytest.CaptureFixture[str
 def test_wrong_input_is_told(
     capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
-    capsys.readouterr()
-    code = main(["replay", "run/recording.yaml", *words])
-    out, err = capsys.readouterr()
+    code, out, err = ran(capsys, "replay", "run/recording.yaml", *words)
 
     assert (code, out) == (2, "")
     assert said in err

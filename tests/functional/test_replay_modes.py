@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from commands import ran
 from recorded_runs import POLICY, PureRun, message_of, plan_of, recording_of
 
-from toolflow.cli import main
 from toolflow.recording import save_recording
 
 CALLS = [("look", "a"), ("write", "b"), ("read", "b"), ("build", "c")]
@@ -32,9 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    code = main(["replay", *words])
-    out, err = capsys.readouterr()
-    return code, out, err
+    return ran(capsys, "replay", *words)
 
 
 def test_what_is_ignored_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from commands import ran
 from recorded_runs import POLICY, PureRun, message_of, plan_of, recording_of
 
 from toolflow import load_recording, yamlio
@@ -31,9 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    code = main(["replay", "r.yaml", *words])
-    out, err = capsys.readouterr()
-    return code, out, err
+    return ran(capsys, "replay", "r.yaml", *words)
 
 
 @pytest.mark.parametrize(
