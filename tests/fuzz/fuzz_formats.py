@@ -8,9 +8,7 @@ may take longer than ``--bound`` seconds of processor time. A fault is told with
 
 from __future__ import annotations
 
-import argparse
 import heapq
-import signal
 import sys
 import tempfile
 import time
@@ -21,13 +19,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from feeding import Fault, feed
+from fuzzing import HangError, batches, bounded, hangs_found, options
 from spoiling import Seed, corpus, seeds, spoiled
 
 BOUND = 20.0
-
-
-class HangError(BaseException):
-    """An input took too long. No `Exception`, so that nothing takes it for a fault of its own."""
 
 
 def run(sources: list[Seed], first: int, count: int, *, bound: float = BOUND) -> Result:
@@ -44,28 +39,19 @@ def run(sources: list[Seed], first: int, count: int, *, bound: float = BOUND) ->
     """
     result = Result()
 
-    def hang(*_: object) -> None:
-        raise HangError
-
-    before = signal.signal(signal.SIGVTALRM, hang)
-    try:
-        with tempfile.TemporaryDirectory(prefix="fuzz") as folder:
-            for number in range(first, first + count):
-                given = spoiled(sources, number)
-                begin = time.process_time()
-                signal.setitimer(signal.ITIMER_VIRTUAL, bound)
-                try:
+    with hangs_found(), tempfile.TemporaryDirectory(prefix="fuzz") as folder:
+        for number in range(first, first + count):
+            given = spoiled(sources, number)
+            begin = time.process_time()
+            try:
+                with bounded(bound):
                     result.told += feed(given, Path(folder), number)
-                except HangError:
-                    result.faults.append(f"{number} ({given.how}): more than {bound:g} s")
-                except Fault as fault:
-                    result.faults.append(f"{number} ({given.how}): {fault}")
-                finally:
-                    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-                seconds = time.process_time() - begin
-                result.took(seconds, f"input {number}, {len(given.data)} bytes, {given.how}")
-    finally:
-        signal.signal(signal.SIGVTALRM, before)
+            except HangError:
+                result.faults.append(f"{number} ({given.how}): more than {bound:g} s")
+            except Fault as fault:
+                result.faults.append(f"{number} ({given.how}): {fault}")
+            seconds = time.process_time() - begin
+            result.took(seconds, f"input {number}, {len(given.data)} bytes, {given.how}")
     return result
 
 
@@ -102,25 +88,16 @@ class Result:
 
 def main() -> int:
     """Print what came of them; the exit code is 1 if there was a fault."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--inputs", type=int, default=200_000)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
-    parser.add_argument("--first", type=int, default=0, help="the number of the first input")
-    parser.add_argument("--bound", type=float, default=BOUND, help="seconds for one input")
-    parser.add_argument("--only", type=int, help="one input, with what happens in it")
-    given = parser.parse_args()
+    given = options(__doc__, bound=BOUND)
     sources = seeds(corpus())
     if given.only is not None:
         return _one(sources, given.only)
-    total, begin, at = Result(), time.monotonic(), given.first
-    end = given.first + given.inputs
-    while at < end and time.monotonic() - begin < given.seconds:
-        count = min(1000, end - at)
-        found = run(sources, at, count, bound=given.bound)
+    total = Result()
+    for first, count in batches(given, 1000):
+        found = run(sources, first, count, bound=given.bound)
         total.add(found)
         for fault in found.faults:  # at once: all of it takes long
             print(f"FAULT {fault}", file=sys.stderr, flush=True)
-        at += count
         if sys.stderr.isatty() or total.inputs % 20_000 == 0:
             mark = "\r" if sys.stderr.isatty() else "\n"
             print(f"{total.inputs} inputs, {len(total.faults)} faults", end=mark, file=sys.stderr)

@@ -10,8 +10,6 @@ told with its number; ``--only NUMBER`` shows it. The short form is a test besid
 
 from __future__ import annotations
 
-import argparse
-import signal
 import sys
 import time
 import traceback
@@ -23,6 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
+from fuzzing import HangError, batches, bounded, hangs_found, options
 from policy_soup import odd_expression, policy_of, seeds, spoiled_policy
 
 from toolflow.errors import PolicyError
@@ -37,10 +36,6 @@ _SHIPPED = str(shelf._FOLDER)
 _QUIET = ("compile", "exec", "object.", "marshal.", "code.", "sys._getframe", "builtins.id", "gc.")
 _SEEN: list[str] = []
 _ARMED = [False]
-
-
-class HangError(BaseException):
-    """An input took too long. No `Exception`, so that nothing takes it for a fault of its own."""
 
 
 class Trap:
@@ -138,18 +133,13 @@ def run(sources: list[str], first: int, count: int, *, bound: float = BOUND) -> 
     """Feed inputs, each with a bound on its processor time."""
     result = Result()
 
-    def hang(*_: object) -> None:
-        raise HangError
-
     feed(seeds()[0])  # whatever is loaded lazily is loaded now
     feed(policy_of("{{ shell_effects(args.x) | tojson }}", 1))
-    before = signal.signal(signal.SIGVTALRM, hang)
-    try:
+    with hangs_found():
         for number in range(first, first + count):
             text = text_of(sources, number)
-            signal.setitimer(signal.ITIMER_VIRTUAL, bound)
             try:
-                with watched() as seen:
+                with bounded(bound), watched() as seen:
                     result.told[feed(text)] += 1
                 if seen:
                     result.faults.append(f"{number}: {seen[0]}")
@@ -157,23 +147,13 @@ def run(sources: list[str], first: int, count: int, *, bound: float = BOUND) -> 
                 result.faults.append(f"{number}: more than {bound:g} s")
             except BaseException as error:  # whatever it is, it is a fault
                 result.faults.append(f"{number}: {type(error).__name__}: {str(error)[:200]}")
-            finally:
-                signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             result.inputs += 1
-    finally:
-        signal.signal(signal.SIGVTALRM, before)
     return result
 
 
 def main() -> int:
     """Run as a program."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--inputs", type=int, default=200_000)
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
-    parser.add_argument("--first", type=int, default=0, help="the number of the first input")
-    parser.add_argument("--bound", type=float, default=BOUND, help="seconds for one input")
-    parser.add_argument("--only", type=int, help="one input, with what happens in it")
-    given = parser.parse_args()
+    given = options(__doc__, bound=BOUND)
     _bound_memory()
     sources = seeds()
     if given.only is not None:
@@ -185,16 +165,14 @@ def main() -> int:
             traceback.print_exc()
             return 1
         return 0
-    total, begin, at = Result(), time.monotonic(), given.first
-    end = given.first + given.inputs
-    while at < end and time.monotonic() - begin < given.seconds:
-        found = run(sources, at, min(500, end - at), bound=given.bound)
+    total, begin = Result(), time.monotonic()
+    for first, count in batches(given, 500):
+        found = run(sources, first, count, bound=given.bound)
         total.inputs += found.inputs
         total.told += found.told
         for fault in found.faults:
             print(f"FAULT {fault}", flush=True)
         total.faults += found.faults
-        at += found.inputs
     took = time.monotonic() - begin
     used = time.process_time()
     print(f"{total.inputs} inputs in {took:.0f} s ({used:.0f} s of processor time)")
