@@ -10,39 +10,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from turn_strategies import any_text, arguments, good_ids, outcomes, values
 
 from toolflow.errors import TurnError
 from toolflow.formats import FORMATS, read_document, read_turn, read_turns, write_turn
 from toolflow.formats.arguments import parse
 from toolflow.formats.history import Step, reviewed
-from toolflow.model import Image, Outcome, Turn
+from toolflow.model import Outcome, Turn
 
-any_text = st.text(st.characters())  # lone surrogates too
-whole_text = st.text(st.characters(exclude_categories=["Cs"]))
-values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | whole_text,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(whole_text, inner, max_size=3),
-    max_leaves=8,
-)
-arguments = st.dictionaries(whole_text, values, max_size=4)
 odd_ids = st.sampled_from(["", "a", "a_2", "run:7", "call", "call_2", "é", "x" * 50]) | any_text
 names = st.text("abcXYZ019_-", min_size=1, max_size=20)
-good_ids = st.text("abcXYZ019_-", min_size=1, max_size=40)
 extras = st.dictionaries(st.sampled_from(["cache_control", "index", "x"]), values, max_size=1)
-images = st.lists(
-    st.builds(Image, st.sampled_from(["image/png", "image/tiff"]), st.just("AAAA")), max_size=2
-).map(tuple)
-outcomes = st.builds(
-    Outcome,
-    st.sampled_from(["ok", "failed", "aborted", "running"]),
-    values,
-    st.none() | any_text,
-    images,
-)
 
 
 def chat(calls: list[tuple[str, str, Any, dict]]) -> dict:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from turn_strategies import any_text, arguments, good_ids, outcomes, values, whole_text
 
 from toolflow.errors import TurnError
 from toolflow.formats import (
@@ -22,33 +23,10 @@ from toolflow.formats import (
     written_ids,
 )
 from toolflow.formats.base import Misfit
-from toolflow.model import Image, Outcome, Turn
+from toolflow.model import Outcome, Turn
 
-any_text = st.text(st.characters())  # lone surrogates too
-whole_text = st.text(st.characters(exclude_categories=["Cs"]))
-values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | whole_text,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(whole_text, inner, max_size=3),
-    max_leaves=8,
-)
-objects = st.dictionaries(whole_text, values, max_size=4)
 names = st.text("abcXYZ019_-", min_size=1, max_size=20)
-ids = st.text("abcXYZ019_-", min_size=1, max_size=40)
 odd_ids = st.sampled_from(["", "a", "a_2", "call", "é", "x" * 80]) | any_text
-images = st.lists(
-    st.builds(Image, st.sampled_from(["image/png", "image/tiff"]), st.just("AAAA")), max_size=2
-).map(tuple)
-outcomes = st.builds(
-    Outcome,
-    st.sampled_from(["ok", "failed", "aborted", "running", "timed_out", "not_started"]),
-    values,
-    st.none() | any_text,
-    images,
-)
 reasoning = st.builds(
     lambda text: {"type": "reasoning", "id": "rs_1", "summary": [{"text": text}]}, whole_text
 )
@@ -86,9 +64,9 @@ def call_items(call_ids: st.SearchStrategy[str], tools: st.SearchStrategy[str]) 
         whole_text,
     )
     return (
-        st.builds(function, call_ids, tools, objects)
+        st.builds(function, call_ids, tools, arguments)
         | custom
-        | st.builds(other, call_ids, st.sampled_from(kinds), objects)
+        | st.builds(other, call_ids, st.sampled_from(kinds), arguments)
     )
 
 
@@ -100,7 +78,7 @@ def called(items: list[dict[str, Any]]) -> list[str]:
     return [item["call_id"] for item in items if "call_id" in item]
 
 
-@given(rows(ids, names).filter(lambda items: len(set(called(items))) == len(called(items))))
+@given(rows(good_ids, names).filter(lambda items: len(set(called(items))) == len(called(items))))
 def test_items_are_written_as_they_were_read(items):
     response = {"object": "response", "id": "r", "output": items}
 
@@ -135,7 +113,7 @@ def test_whatever_items_are_read_are_written_valid_with_one_result_a_call(items,
     json.dumps([assistant, results]).encode()
 
 
-@given(rows(ids, names))
+@given(rows(good_ids, names))
 def test_steps_of_a_conversation_are_its_turns_and_results(items):
     turn = read_turn({"object": "response", "output": items})
     assistant, results = write_turn(turn, [Outcome("ok", "x")] * len(turn.calls))
@@ -158,7 +136,7 @@ def pieces_of(text: str, cuts: list[int]) -> list[str]:
 def chat_streams(draw: Any) -> tuple[list[Any], list[tuple[str, str, dict[str, Any]]]]:
     """Chunks that mix the pieces of several calls, each piece with its index."""
     calls = draw(
-        st.lists(st.tuples(ids, names, objects), max_size=4, unique_by=lambda call: call[0])
+        st.lists(st.tuples(good_ids, names, arguments), max_size=4, unique_by=lambda call: call[0])
     )
     queues = []
     for index, (call_id, name, args) in enumerate(calls):
@@ -213,7 +191,7 @@ def test_a_stream_that_breaks_off_never_runs_a_call_with_arguments_that_it_does_
 def response_streams(draw: Any) -> tuple[list[Any], list[dict[str, Any]]]:
     """Events of a response with functions, custom tools and text, as the provider sends them."""
     items, events = [], []
-    rows = draw(st.lists(st.tuples(st.sampled_from("fct"), names, objects), max_size=4))
+    rows = draw(st.lists(st.tuples(st.sampled_from("fct"), names, arguments), max_size=4))
     for index, (kind, name, args) in enumerate(rows):
         text, item_id = json.dumps(args), f"it_{index}"
         base = {"id": item_id, "call_id": f"call_{index}", "name": name}
