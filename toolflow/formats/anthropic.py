@@ -19,7 +19,7 @@ from toolflow.formats.base import Answer, Flaw, Format, Path, flaw, quoted, text
 from toolflow.formats.history import Marks, read_messages, read_steps
 from toolflow.formats.notices import ending
 from toolflow.formats.plain import plain, plain_fields, text_of
-from toolflow.formats.results import told
+from toolflow.formats.results import image_of, told
 from toolflow.model import Call, Image, Notice, Outcome, Turn
 from toolflow.model.turn import EMPTY
 
@@ -208,10 +208,7 @@ def _image(block: Any) -> Image | None:
     source = plain(block.get("source")) if _type(block) == "image" else None
     if not isinstance(source, dict) or source.get("type") != "base64":
         return None
-    media_type, data = source.get("media_type"), source.get("data")
-    if isinstance(media_type, str) and isinstance(data, str):
-        return Image(media_type, data)
-    return None
+    return image_of(source.get("media_type"), source.get("data"))
 
 
 FORMAT = Format(

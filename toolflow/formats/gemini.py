@@ -21,12 +21,11 @@ from toolflow.formats.arguments import Arguments, parse
 from toolflow.formats.base import Answer, Flaw, Format, Path, flaw, quoted, text_at
 from toolflow.formats.gemini_args import UnfitError, assembled
 from toolflow.formats.gemini_results import Pairs, outcome_of
-from toolflow.formats.gemini_stream import either
 from toolflow.formats.gemini_writer import ID_RULE, LAYOUT, write
 from toolflow.formats.history import Marks, read_messages, read_steps
 from toolflow.formats.ids import made_up_ids
 from toolflow.formats.notices import ending, more_choices
-from toolflow.formats.plain import plain, plain_fields
+from toolflow.formats.plain import either, plain, plain_fields
 from toolflow.model import Call, Notice, Outcome, Turn
 from toolflow.model.turn import EMPTY
 

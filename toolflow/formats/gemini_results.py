@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from toolflow.formats.gemini_stream import either
-from toolflow.formats.plain import plain
-from toolflow.formats.results import told
+from toolflow.formats.plain import either, plain
+from toolflow.formats.results import image_of, told
 from toolflow.model import Image, Outcome, Turn
 
 _WRAPPERS = ("output", "result")
@@ -84,7 +83,4 @@ def _image(part: Any) -> Image | None:
     blob = plain(either(part, "inlineData", "inline_data")) if isinstance(part, dict) else None
     if not isinstance(blob, dict):
         return None
-    media_type, data = either(blob, "mimeType", "mime_type"), blob.get("data")
-    if isinstance(media_type, str) and isinstance(data, str):
-        return Image(media_type, data)
-    return None
+    return image_of(either(blob, "mimeType", "mime_type"), blob.get("data"))

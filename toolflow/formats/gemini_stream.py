@@ -14,15 +14,10 @@ from typing import Any
 
 from toolflow.formats.base import Joined, Misfit, flaw
 from toolflow.formats.gemini_args import UnfitError, assembled
+from toolflow.formats.plain import either
 from toolflow.formats.streaming import Oddities
 
 _JOINABLE = frozenset({"text", "thought"})
-
-
-def either(data: Any, name: str, snake: str) -> Any:
-    """What an object holds under a name as JSON or as the Python SDK writes it."""
-    value = data.get(name)
-    return data.get(snake) if value is None else value
 
 
 def candidates(data: Any) -> list[Any] | None:

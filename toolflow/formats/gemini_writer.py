@@ -16,10 +16,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolflow.formats.base import Messages
-from toolflow.formats.gemini_stream import either
 from toolflow.formats.ids import ANY_TEXT
 from toolflow.formats.layout import Keys, of_blocks
-from toolflow.formats.plain import plain
+from toolflow.formats.plain import either, plain
 from toolflow.formats.results import is_error, labelled_pictures, result_text
 from toolflow.formats.tool_names import NameRule
 from toolflow.model import Call, Outcome, Turn

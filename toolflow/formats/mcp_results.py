@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolflow.formats.plain import plain
-from toolflow.formats.results import told
+from toolflow.formats.plain import either, plain
+from toolflow.formats.results import image_of, told
 from toolflow.model import Image, Outcome
 
 
@@ -38,16 +38,11 @@ def outcome_of(response: dict[str, Any]) -> Outcome:
     rest = [part for part, image in zip(parts, images, strict=True) if image is None]
     texts = [part.get("text") for part in rest if _is_text(part)]
     value: Any = "\n".join(map(str, texts)) if len(texts) == len(rest) else rest
-    structured = _either(result, "structuredContent", "structured_content")
-    failed = _either(result, "isError", "is_error") is True
+    structured = either(result, "structuredContent", "structured_content")
+    failed = either(result, "isError", "is_error") is True
     if structured is not None and not failed:
         value = structured
     return told(value, tuple(image for image in images if image is not None), failed=failed)
-
-
-def _either(data: dict[str, Any], name: str, snake: str) -> Any:
-    value = data.get(name)
-    return data.get(snake) if value is None else value
 
 
 def _is_text(part: Any) -> bool:
@@ -57,7 +52,4 @@ def _is_text(part: Any) -> bool:
 def _image(part: Any) -> Image | None:
     if not isinstance(part, dict) or part.get("type") != "image":
         return None
-    media_type, data = _either(part, "mimeType", "mime_type"), part.get("data")
-    if isinstance(media_type, str) and isinstance(data, str):
-        return Image(media_type, data)
-    return None
+    return image_of(either(part, "mimeType", "mime_type"), part.get("data"))

@@ -16,7 +16,7 @@ from typing import Any
 from toolflow.formats import ollama
 from toolflow.formats.arguments import CUT_SHORT, parse
 from toolflow.formats.base import Answer, Flaw, Format, Misfit, Path, flaw, text_at
-from toolflow.formats.history import Step, reviewed
+from toolflow.formats.history import Marks, read_messages
 from toolflow.formats.notices import more_choices
 from toolflow.formats.openai_chat_notices import MENTIONS, oddities
 from toolflow.formats.openai_chat_results import outcome_of
@@ -33,6 +33,7 @@ _PARTS = frozenset({"text", "refusal", "image_url", "input_audio", "file"})
 _MISTRAL_PARTS = frozenset({"reference", "document_url"})
 _BLOCK_FIELDS = frozenset({"id", "type", "function", "custom"})
 _FUNCTION_FIELDS = frozenset({"name", "arguments"})
+_USE = "Use a message: an object with a role."
 
 
 def _recognise(data: Any) -> bool:
@@ -69,31 +70,8 @@ def _is_part(part: Any, *, calling: bool) -> bool:
 
 
 def _read(data: Any) -> list[Turn]:
-    flaws: list[Flaw] = []
-    if isinstance(data, list):
-        turns = _read_list(data, flaws)
-    else:
-        turns = [_read_one(plain(data), (), flaws)]
-    if flaws:
-        raise Misfit(flaws)
-    return turns
-
-
-def _read_list(items: list[Any], flaws: list[Flaw]) -> list[Turn]:
-    steps, waiting = [Step(None)], ollama.Waiting()
-    for index, raw in enumerate(items):
-        item = plain(raw)
-        if not isinstance(item, dict):
-            flaws.append(flaw((index,), item, "Use a message: an object with a role."))
-        elif _is_said(item):
-            turn = _read_one(item, (index,), flaws)
-            waiting = ollama.Waiting(() if turn.carries_ids else turn.calls)
-            steps.append(Step(turn))
-        elif item.get("role") == "tool":
-            steps[-1].after.append([text_of(item.get("tool_call_id")) or waiting.take(item)])
-        else:
-            steps[-1].after.append([None])
-    return reviewed(steps, one_message=False)
+    reader = _Reader()
+    return read_messages(data, reader.read, _is_said, reader.marks, use=_USE, one_message=False)
 
 
 def _is_said(item: Mapping[str, Any]) -> bool:
@@ -101,22 +79,38 @@ def _is_said(item: Mapping[str, Any]) -> bool:
     return item.get("role") == "assistant" or "choices" in item or ollama.is_response(item)
 
 
+class _Reader:
+    """Reads messages in their order: a result without an id is for a call that waits for one."""
+
+    def __init__(self) -> None:
+        self._waiting = ollama.Waiting()
+
+    def read(self, data: Any, path: Path, flaws: list[Flaw]) -> Turn:
+        turn = _read_one(plain(data), path, flaws)
+        self._waiting = ollama.Waiting(() if turn.carries_ids else turn.calls)
+        return turn
+
+    def marks(self, message: dict[str, Any]) -> Marks:
+        return [self.call_id(message) if message.get("role") == "tool" else None]
+
+    def call_id(self, message: dict[str, Any]) -> str:
+        return text_of(message.get("tool_call_id")) or self._waiting.take(message)
+
+
 def _steps(items: Sequence[Any]) -> Iterator[Turn | Answer]:
-    waiting = ollama.Waiting()
+    reader = _Reader()
     for place, raw in enumerate(items):
         item = plain(raw)
         if not isinstance(item, dict):
             continue
         if _is_said(item):
             flaws: list[Flaw] = []
-            turn = _read_one(item, (place,), flaws)
+            turn = reader.read(item, (place,), flaws)
             if flaws:
                 raise Misfit(flaws)
-            waiting = ollama.Waiting(() if turn.carries_ids else turn.calls)
             yield turn
         elif item.get("role") == "tool":
-            call_id = text_of(item.get("tool_call_id")) or waiting.take(item)
-            yield Answer(call_id, outcome_of(item), place)
+            yield Answer(reader.call_id(item), outcome_of(item), place)
 
 
 def _read_one(data: Any, path: Path, flaws: list[Flaw]) -> Turn:

@@ -83,3 +83,9 @@ def plain_fields(message: Mapping[str, Any], *names: str) -> dict[str, Any]:
 def text_of(value: Any) -> str:
     """The text, or the empty text for anything else."""
     return value if isinstance(value, str) else ""
+
+
+def either(data: Any, name: str, snake: str) -> Any:
+    """What an object holds under a name as JSON or as a Python SDK writes it."""
+    value = data.get(name)
+    return data.get(snake) if value is None else value

@@ -88,6 +88,13 @@ def labelled_pictures(
             yield picture_label(call_id, valid_name(call.tool), len(images)), images
 
 
+def image_of(media_type: Any, data: Any) -> Image | None:
+    """The picture of a media type and of data as base64; ``None`` where one of them is no text."""
+    if isinstance(media_type, str) and isinstance(data, str):
+        return Image(media_type, data)
+    return None
+
+
 def picture_label(call_id: str, tool: str, count: int) -> str:
     """The words before pictures that stand apart from their result."""
     noun = "Picture" if count == 1 else f"{count} pictures"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolflow.formats.gemini_stream import either
 from toolflow.formats.ids import SURROGATE
 from toolflow.formats.openai_content import is_text
 from toolflow.formats.openai_items import client_calls, type_of
+from toolflow.formats.plain import either
 from toolflow.model import Turn
 
 TEXT, CALL = "text", "call"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolflow.formats.plain import text_of
+from toolflow.formats.results import image_of
 from toolflow.model import Image, Outcome
 from toolflow.model.outcome import Status
 
@@ -83,9 +84,9 @@ def _image(block: Any) -> Image | None:
         if isinstance(block.get("image"), str):
             return _from_url(block["image"])
         if not isinstance(inside, dict):
-            return _picture(block.get("mimeType"), block.get("data"))
+            return image_of(block.get("mimeType"), block.get("data"))
         if inside.get("type") == "base64":
-            return _picture(inside.get("media_type"), inside.get("data"))
+            return image_of(inside.get("media_type"), inside.get("data"))
     elif kind in ("image_url", "input_image"):
         url = block.get("image_url")
         return _from_url(text_of(url.get("url") if isinstance(url, dict) else url))
@@ -96,9 +97,3 @@ def _from_url(url: str) -> Image | None:
     """A picture that its address holds; one that lies elsewhere is not fetched."""
     found = _DATA_URL.match(url)
     return Image(found[1], url[found.end() :]) if found else None
-
-
-def _picture(media_type: Any, data: Any) -> Image | None:
-    if type(media_type) is str and type(data) is str:
-        return Image(media_type, data)
-    return None
