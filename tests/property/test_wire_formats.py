@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reading import read_or_refused
 from turn_strategies import any_text, arguments, good_ids, outcomes, values, whole_text
 from wire_messages import (
     MAKERS,
@@ -22,8 +23,7 @@ from wire_messages import (
     sent_ids,
 )
 
-from toolflow.errors import TurnError
-from toolflow.formats import FORMATS, read_stream, read_turn, read_turns, write_turn
+from toolflow.formats import FORMATS, read_stream, read_turn, write_turn
 from toolflow.formats.base import Answer, Misfit
 from toolflow.formats.gemini_args import UnfitError, assembled
 from toolflow.model import Outcome, Turn
@@ -196,14 +196,7 @@ def test_any_value_is_read_or_refused_in_plain_lines(value, form):
 
 
 def _read_anything(value: Any, form: str | None) -> None:
-    try:
-        turns = read_turns(value, format=form)
-    except TurnError as error:
-        for problem in error.problems:
-            assert str(problem).isprintable()
-    else:
-        for turn in turns:
-            write_turn(turn, [Outcome("ok", "x")] * len(turn.calls))
+    read_or_refused(value, form)
     for name in NAMES if isinstance(value, list) else ():
         steps = FORMATS[name].steps
         assert steps is not None
