@@ -14,6 +14,7 @@ from typing import Any
 
 from toolflow.formats.base import quoted
 from toolflow.formats.registry import format_named, read_turn, write_turn
+from toolflow.formats.rewritten import changes_of
 from toolflow.formats.said import CALL, TEXT, Said, said
 from toolflow.model import Call, Notice, Outcome, Turn, call_names
 
@@ -109,10 +110,5 @@ def rewritten_calls(turn: Turn, made: Sequence[Call]) -> Iterator[Notice]:
         texts: list[tuple[str, str]] = []
         if now.id != call.id and turn.carries_ids:
             texts.append(("id_rewritten", f"Its id is {quoted(now.id)} now."))
-        if now.tool != call.tool:
-            text = f"The name of its tool, {quoted(call.tool)}, is {quoted(now.tool)} now."
-            texts.append(("name_rewritten", text))
-        if call.problem is not None and now.problem is None:
-            text = "Its arguments, which cannot be read, are {} now."
-            texts.append(("arguments_dropped", text))
+        texts += changes_of(call, now)
         yield from (Notice(code, text, turn=turn.id, call=name) for code, text in texts)

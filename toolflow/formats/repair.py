@@ -14,7 +14,7 @@ from typing import Any, Final
 from toolflow.formats.base import quoted
 from toolflow.formats.doctor import misplaced, opened, place_of, report_of
 from toolflow.formats.edits import Edits
-from toolflow.formats.rewritten import SETTLED, Rewritten, rewritten
+from toolflow.formats.rewritten import SETTLED, Rewritten, changes_of, rewritten
 from toolflow.formats.stretches import Conversation, Spot, Stretch
 from toolflow.model import Call, Notice, Outcome, Turn, call_names
 
@@ -176,11 +176,6 @@ def _changed_calls(turn: Turn, stretch: Stretch, fresh: Rewritten) -> Iterator[N
         if turn.carries_ids and again.id != call.id:
             text = f"Its id {quoted(call.id)} is {quoted(again.id)} now, in its result too."
             texts.append(("id_rewritten", text))
-        if again.tool != call.tool:
-            text = f"The name of its tool, {quoted(call.tool)}, is {quoted(again.tool)} now."
-            texts.append(("name_rewritten", text))
-        if call.problem is not None and again.problem is None:
-            text = "Its arguments, which cannot be read, are {} now."
-            texts.append(("arguments_dropped", text))
+        texts += changes_of(call, again)
         line = place_of(turn, stretch, call.index) + 1
         yield from (Notice(code, text, line, turn.id, name) for code, text in texts)

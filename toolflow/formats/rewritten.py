@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from toolflow.errors import InternalError
-from toolflow.formats.base import Format
+from toolflow.formats.base import Format, quoted
 from toolflow.formats.layout import Layout
 from toolflow.formats.registry import write_turn
 from toolflow.model import Call, Outcome, Turn
@@ -63,3 +63,20 @@ def rewritten(
             f"{form.name} wrote {len(again)} calls and {len(results)} results of {len(turn.calls)}."
         )
     return Rewritten(assistant, again, results, messages[0] if messages else None, rest)
+
+
+def changes_of(call: Call, now: Call) -> Iterator[tuple[str, str]]:
+    """What is told of a call beside its id that is written otherwise than it was read.
+
+    Args:
+        call: The call as it was read.
+        now: The call as it is written.
+
+    Returns:
+        The codes and the texts of notices.
+    """
+    if now.tool != call.tool:
+        text = f"The name of its tool, {quoted(call.tool)}, is {quoted(now.tool)} now."
+        yield "name_rewritten", text
+    if call.problem is not None and now.problem is None:
+        yield "arguments_dropped", "Its arguments, which cannot be read, are {} now."
