@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from toolflow.recording.sweeping import sweep as sweep
     from toolflow.recording.turn_form import turn_data as turn_data
     from toolflow.recording.turn_form import turn_from as turn_from
+    from toolflow.recording.turn_reader import RecordingReader as RecordingReader
+    from toolflow.recording.turn_reader import open_recording as open_recording
 
 _HOMES = {
     "CrashRepair": "crash",
@@ -47,6 +49,7 @@ _HOMES = {
     "JournalTurn": "journal",
     "Recorder": "recorder",
     "RecordingDiff": "differing",
+    "RecordingReader": "turn_reader",
     "ReplayReport": "replaying",
     "ReplayedTurn": "replaying",
     "Simulation": "simulator",
@@ -59,6 +62,7 @@ _HOMES = {
     "load_checkpoint": "checkpoint_file",
     "load_recording": "file",
     "open_journal": "journal",
+    "open_recording": "turn_reader",
     "outcome_data": "forms",
     "outcome_from": "forms",
     "read_journal": "journal",

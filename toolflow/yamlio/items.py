@@ -127,7 +127,7 @@ def open_list(
     *,
     error: type[DocumentError] = ConfigError,
     limit: int = MAX_BYTES,
-    small: int = SMALL,
+    small: int | None = None,
 ) -> Listed:
     """Open a YAML or JSON file whose root holds a long list.
 
@@ -137,7 +137,7 @@ def open_list(
         error: The error to raise.
         limit: The largest size of an item, and of everything beside the list, in characters; the
             largest size in bytes of a file without such a list.
-        small: Up to how many bytes a file is read at once.
+        small: Up to how many bytes a file is read at once; by default 1 MiB.
 
     Returns:
         The document. Iterating reads the list from its beginning; what is wrong in a large file is
@@ -146,7 +146,7 @@ def open_list(
     Raises:
         DocumentError: As ``error``, if the file cannot be read, or for what `load` tells.
     """
-    place = Path(path)
+    place, small = Path(path), SMALL if small is None else small
     with _opened(place, error) as file:
         large = len(file.read(small + 1)) > small
     if large:
