@@ -22,7 +22,7 @@ from toolflow.formats.base import printable
 from toolflow.model.recording import RecordedTurn
 from toolflow.policy import Policy
 from toolflow.policy.shelf import SHIPPED, shipped_names
-from toolflow.recording import load_recording
+from toolflow.recording import RecordingReader
 from toolflow.recording.audit import Collector, Placed, Totals, TurnAudit, audit_turns
 from toolflow.recording.audit.forms import summary_data, totals_data, turn_data
 from toolflow.recording.importing import Progress, open_log
@@ -116,19 +116,21 @@ def _opened(
     path: Path, form: str | None, progress: Progress | None
 ) -> tuple[Iterable[RecordedTurn], Callable[[], Mapping[str, Any]]]:
     """The turns of a log or a recording, and what is known of it so far."""
-    if form is None and _is_recording(path):
-        recording = load_recording(path)
-        return recording.turns, lambda: recording.source
+    recording = _recording(path) if form is None else None
+    if recording is not None:
+        return recording, lambda: recording.head.source
     log = open_log(path, format=form, progress=progress)
     return log.turns, log.source
 
 
-def _is_recording(path: Path) -> bool:
+def _recording(path: Path) -> RecordingReader | None:
     if path.suffix.lower() not in _DOCUMENTS:
-        return False
+        return None
     with path.open("rb") as file:
-        begins = _RECORDING.match(file.read(256)) is not None
-    return begins and look_at(str(path)).kind == "recording"
+        if _RECORDING.match(file.read(256)) is None:
+            return None
+    given = look_at(str(path))
+    return given.recording() if given.kind == "recording" else None
 
 
 def _skip(found: _Found, path: Path, name: str, error: DocumentError) -> None:

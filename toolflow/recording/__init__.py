@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from toolflow.recording.journal import read_journal as read_journal
     from toolflow.recording.recorder import Recorder as Recorder
     from toolflow.recording.replayer import replay as replay
+    from toolflow.recording.replayer import replay_turns as replay_turns
     from toolflow.recording.replaying import ReplayedTurn as ReplayedTurn
     from toolflow.recording.replaying import ReplayReport as ReplayReport
     from toolflow.recording.simulator import Simulation as Simulation
@@ -67,6 +68,7 @@ _HOMES = {
     "outcome_from": "forms",
     "read_journal": "journal",
     "replay": "replayer",
+    "replay_turns": "replayer",
     "save_checkpoint": "checkpoint_file",
     "save_recording": "file",
     "simulate": "simulator",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
 from typing import Any, Literal
 
@@ -71,20 +70,26 @@ def dump_recording(recording: Recording, form: Literal["yaml", "json"] = "yaml")
     return yaml_text(data)
 
 
-def yaml_text(data: Mapping[str, Any]) -> str:
+def yaml_text(
+    data: Mapping[str, Any], dump: Callable[[Mapping[str, Any]], str] = yamlio.dump
+) -> str:
     """Data as YAML; where YAML cannot hold a part of it, that part is sealed.
+
+    Args:
+        data: The data of a recording.
+        dump: What writes it, or a part of it.
 
     Raises:
         RecordingError: If it holds what cannot be sealed either.
     """
     try:
-        text = yamlio.dump(data)
+        text = dump(data)
         if not sealed_in(text):
             return text
     except (ValueError, RecursionError):
         pass  # lone surrogates, or nesting too deep for YAML: these parts are sealed
     try:
-        return yamlio.dump(seal(data))
+        return dump(seal(data))
     except (TypeError, ValueError, RecursionError) as error:
         raise RecordingError(unwritable("<recording>", error)) from error
 
@@ -157,10 +162,10 @@ def load_recording(
             its line and column.
     """
     reader = RecordingReader(yamlio.Whole(_document(source), TURNS), _path(source))
-    turns = tuple(reader)
+    recording = reader.recording()
     if strict and reader.problems:
         raise RecordingError(reader.problems)
-    return replace(reader.head, turns=turns, notices=reader.notices)
+    return recording
 
 
 def _path(source: object) -> FilePath | None:

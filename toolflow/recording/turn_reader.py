@@ -90,6 +90,15 @@ class RecordingReader:
         self._turns = self._read()
         return self._turns
 
+    def recording(self) -> Recording:
+        """The whole recording, in memory.
+
+        Raises:
+            RecordingError: As iterating does.
+        """
+        turns = tuple(self)
+        return replace(self.head, turns=turns, notices=self.notices)
+
     def __enter__(self) -> Self:
         return self
 
@@ -158,6 +167,16 @@ def open_recording(path: str | Path, *, strict: bool = False) -> RecordingReader
     """
     listed = yamlio.open_list(path, TURNS, error=RecordingError)
     return RecordingReader(listed, Path(path), strict=strict)
+
+
+def head_of(recording: Recording | RecordingReader) -> Recording:
+    """What a recording says beside its turns; in the turns of the value nobody should look."""
+    return recording.head if isinstance(recording, RecordingReader) else recording
+
+
+def turns_of(recording: Recording | RecordingReader) -> Iterator[RecordedTurn]:
+    """The turns of a recording, from the first one on."""
+    return iter(recording if isinstance(recording, RecordingReader) else recording.turns)
 
 
 def _read_head(document: Document) -> Recording:

@@ -21,6 +21,10 @@ class FoundError(Exception):
         self.problems = problems
 
 
+class NoListError(Exception):
+    """What was read of a document has no such list, and it is too much to read on."""
+
+
 class Item(NamedTuple):
     """One item of a list.
 

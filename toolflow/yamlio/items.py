@@ -16,7 +16,7 @@ from typing import IO, Any, Final, Protocol
 from toolflow.errors import ConfigError, DocumentError, Problem
 from toolflow.yamlio.build import MAX_DEPTH
 from toolflow.yamlio.document import Document, Spot
-from toolflow.yamlio.found import FoundError, Head, Item
+from toolflow.yamlio.found import FoundError, Head, Item, NoListError
 from toolflow.yamlio.jsonitems import JsonItems
 from toolflow.yamlio.jsontext import NotJsonError, json_spots
 from toolflow.yamlio.load import JSON_TEXT, MAX_BYTES, load_file
@@ -45,12 +45,16 @@ class Whole:
     Args:
         document: The document.
         key: The key of its list.
+
+    Attributes:
+        document: The document.
+        head: The document with an empty list, where it has one.
     """
 
     def __init__(self, document: Document, key: str) -> None:
         value = document.value
         self._items = value.get(key) if isinstance(value, dict) else None
-        self._document, self._key = document, key
+        self.document, self._key = document, key
         self.head = document
         if isinstance(self._items, list):
             self.head = replace(document, value={**value, key: []})
@@ -58,7 +62,7 @@ class Whole:
     def __iter__(self) -> Iterator[Document]:
         """The items of the list."""
         for index, item in enumerate(self._items if isinstance(self._items, list) else ()):
-            yield self._document.part((self._key, index), item)
+            yield self.document.part((self._key, index), item)
 
 
 class _Streamed:
@@ -160,18 +164,20 @@ def open_list(
 def _head(path: Path, key: str, error: type[DocumentError], limit: int) -> tuple[Head | None, bool]:
     """What stands beside the list, if there is one, and whether it is JSON."""
     source, named = str(path), path.suffix == ".json"
-    with _opened(path, error) as file:
+    with _opened(path, error) as file, _opened(path, error) as again:
         begin = file.read(_BEGIN).decode("utf-8", "replace").removeprefix("\ufeff")
         file.seek(0)
-        if named or JSON_TEXT.match(begin):
-            try:
-                return JsonItems(file, source, key, limit).head(), True
-            except NotJsonError:
-                if named:
-                    raise
-                file.seek(0)
-        with _opened(path, error) as again:
+        try:
+            if named or JSON_TEXT.match(begin):
+                try:
+                    return JsonItems(file, source, key, limit).head(), True
+                except NotJsonError:
+                    if named:
+                        raise
+                    file.seek(0)
             return YamlItems(file, source, key, limit).head(again), False
+        except NoListError:
+            return None, False  # some other large document
 
 
 @contextmanager

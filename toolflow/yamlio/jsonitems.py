@@ -14,7 +14,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from toolflow.errors import Problem
 from toolflow.yamlio.document import Place, doubled, mark, place
-from toolflow.yamlio.found import FoundError, Head, Item
+from toolflow.yamlio.found import FoundError, Head, Item, NoListError
 from toolflow.yamlio.jsontext import NotJsonError, json_spots, refuse, too_deep
 from toolflow.yamlio.window import Window
 
@@ -46,6 +46,7 @@ class JsonItems:
     """
 
     def __init__(self, file: IO[bytes], source: str, key: str, limit: int) -> None:
+        self._listed = False
         self._source = source
         self._key = key
         self._window = Window(file, source, limit, chunk=CHUNK)
@@ -61,20 +62,19 @@ class JsonItems:
         Raises:
             NotJsonError: If it is no JSON.
             FoundError: If the file cannot be read.
+            NoListError: If there is too much before the list.
         """
         if self._next() != "{":
             return None
         value: dict[str, Any] = {}
         spot: dict[str | None, Any] = {None: mark(self._window.line, self._window.column)}
-        listed = False
         for part in self._parts(json.JSONDecoder(parse_constant=refuse)):
             if part.item:
                 continue
-            listed = listed or part.key == self._key
             value[part.key] = part.value
             inner = [mark(*part.place)] if part.key == self._key else self._spot(part)
             spot[part.key] = (mark(*part.key_place), inner)
-        return Head(value, spot, "") if listed and isinstance(value[self._key], list) else None
+        return Head(value, spot, "") if self._listed else None
 
     def items(self, depth: int) -> Iterator[Item]:
         """The items of the list.
@@ -108,6 +108,7 @@ class JsonItems:
         for _ in self._separated("{", "}"):
             key_place, key = self._key_of(decoder)
             if key == self._key and self._next() == "[":
+                self._listed = True
                 here = (self._window.line, self._window.column)
                 yield _Part(key, key_place, [], "[]", here)
                 for _ in self._separated("[", "]"):
@@ -186,6 +187,8 @@ class JsonItems:
         window = self._window
         more = bool(window.read())
         if window.failure is not None:
+            if window.failure.code == "size" and not self._listed:
+                raise NoListError
             raise FoundError((window.failure,))
         return more
 

@@ -17,7 +17,7 @@ from typing import IO, Any, Final
 from toolflow.errors import Problem
 from toolflow.yamlio.build import Builder, StopReadingError
 from toolflow.yamlio.document import place
-from toolflow.yamlio.found import FoundError, Head, Item
+from toolflow.yamlio.found import FoundError, Head, Item, NoListError
 from toolflow.yamlio.frames import Frame
 from toolflow.yamlio.window import FORBIDDEN, Window
 from toolflow.yamlio.wording import parse_problem, tab_problems
@@ -52,6 +52,8 @@ class YamlItems(Builder):
         """Begin a list or a mapping; after the items of the one list reading pauses."""
         super().open(event, mapping=mapping)
         if len(self.stack) == 2:
+            if not mapping:
+                raise StopReadingError  # there is no key in it
             self._in_flow = bool(event.flow_style)
         elif len(self.stack) == 3 and self._list is None and event.anchor is None:
             outer = self.stack[1]
@@ -77,6 +79,7 @@ class YamlItems(Builder):
         Raises:
             FoundError: If the document cannot be read; where nothing of the root can stand behind
                 the list, as far as the end of its first item.
+            NoListError: If there is too much before the list.
         """
         going, text = self._go()
         outer = self.stack[1] if len(self.stack) > 1 else None
@@ -126,6 +129,8 @@ class YamlItems(Builder):
                 said = parse_problem(error, window.text, self.source, begin=window.begin)[0]
                 self.problems.append(said)
         if window.failure is not None:
+            if window.failure.code == "size" and self._list is None:
+                raise NoListError
             raise FoundError((window.failure,))
         begin, line, column = window.begin + window.at, window.line, window.column
         text = window.take(self.end if going else window.begin + len(window.text))

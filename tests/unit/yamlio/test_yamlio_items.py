@@ -146,8 +146,20 @@ def test_an_item_beyond_the_limit_is_told_where_it_begins(tmp_path: Path) -> Non
 
 
 def test_what_stands_beside_the_list_has_the_same_limit(tmp_path: Path) -> None:
-    text = f"policy: {'x' * 2 * LIMIT}\nturns:\n{rows(2)}"
-    assert "l.yaml:1:1: The part that begins here is too big." in problems(made(tmp_path, text))[0]
+    text = f"turns:\n{rows(40)}policy: {'x' * 2 * LIMIT}\n"
+    assert "l.yaml:42:1: The part that begins here is too big." in problems(made(tmp_path, text))[0]
+    data = json.dumps({"turns": [1] * 99, "policy": "x" * 2 * LIMIT}, indent=1)
+    assert "l.json:103:12: The part that begins" in problems(made(tmp_path, data, "l.json"))[0]
+
+
+@pytest.mark.parametrize("name", ["l.yaml", "l.json"])
+def test_another_large_document_is_too_big_as_ever(tmp_path: Path, name: str) -> None:
+    said = [f"{name}: The document is too big. Use at most {LIMIT:,} bytes."]
+    for data in ([1] * LIMIT, {"rules": [1] * LIMIT}, "x" * LIMIT):
+        assert problems(made(tmp_path, json.dumps(data), name)) == said
+    if name == "l.yaml":
+        assert problems(made(tmp_path, f"rules:\n{rows(20)}", name)) == said
+        assert problems(made(tmp_path, rows(20), name)) == said
 
 
 def test_problems_far_behind_the_limit_have_their_places(tmp_path: Path) -> None:
