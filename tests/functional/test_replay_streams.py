@@ -84,6 +84,30 @@ def test_every_answer_is_the_same(run: Run, words: str, output: str) -> None:
     assert run(*given, streams=True) == run(*given, streams=False)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "audit 3.yaml -p slow.yaml",
+        "audit 3.json -p slow.yaml --turn turn-2",
+        "audit corrupt.yaml -p slow.yaml -o json",
+        "plan 3.yaml -p slow.yaml",
+        "plan 3.yaml --turn 2",
+        "export 3.json --format openai-chat",
+        "check 3.yaml",
+        "check corrupt.yaml",
+        "check 0.json",
+    ],
+)
+def test_other_commands_say_the_same(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for way in (never_at_once(100), nullcontext()):
+        with way:
+            code = main(words.split())
+        said.append((code, *capsys.readouterr()))
+    assert said[0] == said[1]
+    assert said[0][1] or said[0][2]
+
+
 def test_the_report_is_written_turn_by_turn(run: Run) -> None:
     line = "4 calls, plan, order of starts and committed bytes as recorded"
     code, out, err = run("3.yaml", streams=True)
