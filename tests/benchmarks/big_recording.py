@@ -1,4 +1,4 @@
-"""Large recordings in little memory: ``python tests/benchmarks/big_recording.py [--size MB] [FORM]``.
+"""Large recordings in little memory: ``python tests/benchmarks/big_recording.py [--size MB]``.
 
 Writes a recording of so many megabytes in a temporary place, turn by turn, as YAML and as JSON, and
 replays and audits each in a process of its own; prints how long that took and the most memory that
