@@ -22,10 +22,11 @@ from toolflow.formats.base import printable
 from toolflow.model.recording import RecordedTurn
 from toolflow.policy import Policy
 from toolflow.policy.shelf import SHIPPED, shipped_names
-from toolflow.recording import RecordingReader
 from toolflow.recording.audit import Collector, Placed, Totals, TurnAudit, audit_turns
 from toolflow.recording.audit.forms import summary_data, totals_data, turn_data
 from toolflow.recording.importing import Progress, open_log
+from toolflow.recording.journal import is_journal
+from toolflow.recording.turn_reader import TurnSource
 
 _RECORDING = re.compile(rb'\s*\{?\s*"?version"?\s*:\s*1\b')  # what a recording begins with
 _DOCUMENTS = frozenset({".json", ".yaml", ".yml"})
@@ -123,12 +124,11 @@ def _opened(
     return log.turns, log.source
 
 
-def _recording(path: Path) -> RecordingReader | None:
-    if path.suffix.lower() not in _DOCUMENTS:
-        return None
+def _recording(path: Path) -> TurnSource | None:
     with path.open("rb") as file:
-        if _RECORDING.match(file.read(256)) is None:
-            return None
+        begins = _RECORDING.match(file.read(256)) is not None
+    if not is_journal(path) and not (begins and path.suffix.lower() in _DOCUMENTS):
+        return None
     given = look_at(str(path))
     return given.recording() if given.kind == "recording" else None
 

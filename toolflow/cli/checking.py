@@ -133,11 +133,11 @@ def _check_recording(given: Input) -> None:
     Raises:
         RecordingError: If something is wrong with it, or with a turn.
     """
-    with given.recording() as reader:
-        for _ in reader:
-            pass
-        if reader.problems:
-            raise RecordingError(reader.problems)
+    source = given.recording()
+    for _ in source:
+        pass
+    if source.problems:
+        raise RecordingError(source.problems)
 
 
 def _check_log(given: Input, form: str | None, *, whole: bool) -> _Checked:

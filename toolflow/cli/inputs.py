@@ -18,8 +18,9 @@ from toolflow.model.recording import RecordedTurn
 from toolflow.model.turn import Turn
 from toolflow.policy import Policy, load_policy
 from toolflow.policy.shelf import is_shipped, shipped_text
-from toolflow.recording import RecordingReader, open_recording
 from toolflow.recording.importing import open_log
+from toolflow.recording.journal import JournalRecording, is_journal
+from toolflow.recording.turn_reader import RecordingReader, TurnSource
 
 Kind = Literal["flow", "policy", "recording", "plan", "turns", "log"]
 _BY_FIELD: tuple[tuple[str, Kind], ...] = (
@@ -44,7 +45,8 @@ class Input:
         path: Its path, or ``-``.
         kind: What it holds.
         text: Its text; empty for a log and a large recording, which are read as streams.
-        listed: The document; the turns of a recording can be read one by one.
+        listed: The document; the turns of a recording can be read one by one. ``None`` for a
+            journal, too, which is taken for the recording that it holds.
     """
 
     path: str
@@ -52,14 +54,15 @@ class Input:
     text: str = ""
     listed: yamlio.Listed | None = None
 
-    def recording(self) -> RecordingReader:
-        """The recording that it is.
+    def recording(self) -> TurnSource:
+        """The recording that it is, or that a journal holds.
 
         Raises:
             RecordingError: If it cannot be used.
+            JournalError: If the journal cannot be read.
         """
         if self.listed is None:
-            return open_recording(self.path)
+            return JournalRecording(self.path)
         return RecordingReader(self.listed, Path(self.path))
 
 
@@ -83,6 +86,8 @@ def look_at(path: str, *, forced: str | None = None) -> Input:
     if not Path(path).is_file():
         what = "a folder" if Path(path).is_dir() else "not there"
         raise UsageError(f"{path}: this file is {what}. Name a file.")
+    if is_journal(Path(path)):
+        return Input(path, "recording")
     if path.endswith(".jsonl") or _is_log_format(forced):
         return Input(path, "log")
     listed = yamlio.open_list(path, "turns", error=TurnError)

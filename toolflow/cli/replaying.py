@@ -15,10 +15,10 @@ from toolflow.cli.walking import until, walk_through
 from toolflow.errors import UsageError
 from toolflow.formats.session import read_session
 from toolflow.model.recording import Recording
-from toolflow.recording import RecordingReader, replay_turns
+from toolflow.recording import replay_turns
 from toolflow.recording.asking import Missing
 from toolflow.recording.leniency import IGNORABLE
-from toolflow.recording.turn_reader import head_of, turns_of
+from toolflow.recording.turn_reader import TurnSource, head_of, turns_of
 from toolflow.render.what_if_picture import Shows
 
 
@@ -116,7 +116,7 @@ def _refuse(*, other: bool, live: bool, walks: bool, tools: bool) -> None:
         raise UsageError("--until and --step walk through what was recorded. Leave rules out.")
 
 
-def _replay(loaded: Recording | RecordingReader, asked: Asked, kinds: list[str]) -> int:
+def _replay(loaded: Recording | TurnSource, asked: Asked, kinds: list[str]) -> int:
     """Compare with what was recorded, turn by turn."""
     turns = replay_turns(
         loaded,
@@ -134,16 +134,16 @@ def _replay(loaded: Recording | RecordingReader, asked: Asked, kinds: list[str])
     return 0 if ok else 1
 
 
-def _tell_notices(loaded: Recording | RecordingReader) -> None:
+def _tell_notices(loaded: Recording | TurnSource) -> None:
     for notice in loaded.notices:
         tell(f"notice: {notice.message}")
 
 
-def _whole(loaded: Recording | RecordingReader) -> Recording:
+def _whole(loaded: Recording | TurnSource) -> Recording:
     return loaded if isinstance(loaded, Recording) else loaded.recording()
 
 
-def _loaded(path: str, turn: str | None) -> Recording | RecordingReader:
+def _loaded(path: str, turn: str | None) -> Recording | TurnSource:
     """The recording, or the part of it that the user chose; a session log is read as one."""
     given = look_at(path)
     if given.kind not in {"recording", "log"}:

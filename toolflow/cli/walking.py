@@ -11,14 +11,14 @@ from toolflow.cli.console import Output, harmless, say, say_data
 from toolflow.errors import UsageError
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.recording.naming import find_call
-from toolflow.recording.turn_reader import RecordingReader, turns_of
+from toolflow.recording.turn_reader import TurnSource, turns_of
 from toolflow.recording.walking import Moment, Walk
 
 _MOST = 20
 _HELP = "Enter: next; a number: so many; a call's name: until it starts; q: end"
 
 
-def until(recording: Recording | RecordingReader, name: str, output: Output) -> int:
+def until(recording: Recording | TurnSource, name: str, output: Output) -> int:
     """Show a run at the point where a call would start."""
     recorded, index = find_call(recording, name)
     walk = Walk(recorded)
@@ -41,7 +41,7 @@ def until(recording: Recording | RecordingReader, name: str, output: Output) -> 
     return 0
 
 
-def walk_through(recording: Recording | RecordingReader, name: str | None) -> int:
+def walk_through(recording: Recording | TurnSource, name: str | None) -> int:
     """Go through runs, turn by turn, as a person at the terminal says.
 
     Args:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from toolflow.recording.forms import outcome_from as outcome_from
     from toolflow.recording.journal import Journal as Journal
     from toolflow.recording.journal import JournalContent as JournalContent
+    from toolflow.recording.journal import JournalRecording as JournalRecording
     from toolflow.recording.journal import JournalTurn as JournalTurn
     from toolflow.recording.journal import open_journal as open_journal
     from toolflow.recording.journal import read_journal as read_journal
@@ -47,6 +48,7 @@ _HOMES = {
     "CrashRepair": "crash",
     "Journal": "journal",
     "JournalContent": "journal",
+    "JournalRecording": "journal",
     "JournalTurn": "journal",
     "Recorder": "recorder",
     "RecordingDiff": "differing",

@@ -8,10 +8,10 @@ from toolflow.compiler.faults import known
 from toolflow.errors import UsageError
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.model.turn import call_names
-from toolflow.recording.turn_reader import RecordingReader, turns_of
+from toolflow.recording.turn_reader import TurnSource, turns_of
 
 
-def find_call(recording: Recording | RecordingReader, name: str) -> tuple[RecordedTurn, int]:
+def find_call(recording: Recording | TurnSource, name: str) -> tuple[RecordedTurn, int]:
     """Find a call by its name.
 
     Args:
@@ -42,7 +42,7 @@ def find_call(recording: Recording | RecordingReader, name: str) -> tuple[Record
     return next(islice(turns_of(recording), place, None)), index
 
 
-def _not_one(recording: Recording | RecordingReader, name: str, turns: list[str]) -> str:
+def _not_one(recording: Recording | TurnSource, name: str, turns: list[str]) -> str:
     if turns:
         forms = ", ".join(repr(f"{turn}/{name}") for turn in turns[:5])
         return f"{len(turns)} turns have a call {name!r}. Use {forms}."

@@ -18,7 +18,7 @@ from toolflow.policy import Policy
 from toolflow.recording.leniency import Judge, ignored_kinds
 from toolflow.recording.replaying import ReplayedTurn, ReplayReport
 from toolflow.recording.rules import Rules
-from toolflow.recording.turn_reader import RecordingReader, head_of, turns_of
+from toolflow.recording.turn_reader import TurnSource, head_of, turns_of
 from toolflow.recording.turn_replay import TurnReplay
 
 _PREFIX = "Replay diverged at "
@@ -76,7 +76,7 @@ def replay(
 
 
 def replay_turns(
-    recording: Recording | RecordingReader,
+    recording: Recording | TurnSource,
     *,
     policy: Policy | None = None,
     tools: Catalog | None = None,

@@ -14,7 +14,7 @@ from toolflow.recording.asking import Missing, filled, filler, planned
 from toolflow.recording.durations import body_seconds, whole_turns
 from toolflow.recording.projection import project
 from toolflow.recording.rules import Rules
-from toolflow.recording.turn_reader import RecordingReader, head_of, turns_of
+from toolflow.recording.turn_reader import TurnSource, head_of, turns_of
 
 PAYS = 0.01  # a wider pool pays if it is faster by more than this part
 _MOST = 1000
@@ -86,7 +86,7 @@ class Sweep:
 
 
 def sweep(
-    recording: Recording | RecordingReader,
+    recording: Recording | TurnSource,
     pools: Iterable[int],
     *,
     policy: Policy | None = None,

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 from toolflow import yamlio
 from toolflow.errors import Problem, RecordingError
@@ -30,6 +30,30 @@ TURNS: Final = "turns"
 _FIELDS: Final = ("version", "source", "policy_digest", "policy", "notices", TURNS)
 _HELD: Final = 100  # corrupt turns that wait for one that is not
 _TOLD: Final = 1000  # problems that are told one by one
+
+
+class TurnSource(Protocol):
+    """A recording whose turns are read when they are asked for, as often as they are.
+
+    Attributes:
+        head: The recording without turns.
+    """
+
+    head: Recording
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """Those of the recording, and of the turns read so far."""
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with what was read so far."""
+
+    def __iter__(self) -> Iterator[RecordedTurn]:
+        """The turns, from the first one on."""
+
+    def recording(self) -> Recording:
+        """The whole recording, in memory."""
 
 
 class RecordingReader:
@@ -169,14 +193,14 @@ def open_recording(path: str | Path, *, strict: bool = False) -> RecordingReader
     return RecordingReader(listed, Path(path), strict=strict)
 
 
-def head_of(recording: Recording | RecordingReader) -> Recording:
+def head_of(recording: Recording | TurnSource) -> Recording:
     """What a recording says beside its turns; in the turns of the value nobody should look."""
-    return recording.head if isinstance(recording, RecordingReader) else recording
+    return recording if isinstance(recording, Recording) else recording.head
 
 
-def turns_of(recording: Recording | RecordingReader) -> Iterator[RecordedTurn]:
+def turns_of(recording: Recording | TurnSource) -> Iterator[RecordedTurn]:
     """The turns of a recording, from the first one on."""
-    return iter(recording if isinstance(recording, RecordingReader) else recording.turns)
+    return iter(recording.turns if isinstance(recording, Recording) else recording)
 
 
 def _read_head(document: Document) -> Recording:
