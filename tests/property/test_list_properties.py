@@ -120,12 +120,18 @@ def streamed(path: Path) -> Any:
 
 
 @SETTINGS
-@given(texts(), st.integers(1, 40), st.booleans(), st.sampled_from(["l.yaml", "l.json"]))
+@given(
+    texts(),
+    st.integers(1, 40),
+    st.booleans(),
+    st.sampled_from(["l.yaml", "l.json"]),
+    st.sampled_from(["", "", "\ufeff"]),
+)
 def test_any_style_reads_as_at_once(
-    tmp_path: Path, text: str, size: int, python: bool, name: str
+    tmp_path: Path, text: str, size: int, python: bool, name: str, mark: str
 ) -> None:
     path = tmp_path / name
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    path.write_bytes((mark + text).encode("utf-8", "surrogatepass"))
     with small_chunks(size, python=python):
         assert streamed(path) == whole(path)
 

@@ -24,7 +24,7 @@ _ENDINGS = {".json": "json", ".jsonl": "lines", ".yaml": "yaml", ".yml": "yaml"}
 
 def export(
     recording: str = typer.Argument(
-        ..., metavar="RECORDING", help="A recording, a session log, or messages."
+        ..., metavar="RECORDING", help="A recording, journal, session log, or messages."
     ),
     form: str = typer.Option(..., "--format", help="The wire format to write."),
     turn: str | None = typer.Option(None, "--turn", "-t", help="Only this turn: its id or number."),

@@ -23,7 +23,9 @@ from toolflow.render.what_if_picture import Shows
 
 
 def replay(
-    recording: str = typer.Argument(..., metavar="RECORDING", help="A recording or session log."),
+    recording: str = typer.Argument(
+        ..., metavar="RECORDING", help="A recording, journal or session log."
+    ),
     policy: str | None = typer.Option(
         None, "--policy", "-p", help="What if this policy had been in force?"
     ),

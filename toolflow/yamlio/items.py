@@ -151,14 +151,20 @@ def open_list(
         DocumentError: As ``error``, if the file cannot be read, or for what `load` tells.
     """
     place, small = Path(path), SMALL if small is None else small
-    with _opened(place, error) as file:
-        large = len(file.read(small + 1)) > small
-    if large:
+    if _size(place) > small:
         with _told(place, error, limit):
             head, is_json = _head(place, key, error, limit)
         if head is not None:
             return _Streamed(place, key, error, limit, head, is_json=is_json)
     return Whole(load_file(path, error=error, max_bytes=limit), key)
+
+
+def _size(path: Path) -> int:
+    """How many bytes a file has; 0 of what is no file, which is then read to say so."""
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return 0
 
 
 def _head(path: Path, key: str, error: type[DocumentError], limit: int) -> tuple[Head | None, bool]:
@@ -200,7 +206,7 @@ def _told(path: Path, error: type[DocumentError], limit: int) -> Iterator[None]:
     try:
         yield
     except (FoundError, NotJsonError) as found:
-        if path.stat().st_size <= limit:
+        if _size(path) <= limit:
             load_file(path, error=error, max_bytes=limit)
         problems: Any = getattr(found, "problems", None)
         if isinstance(found, NotJsonError):

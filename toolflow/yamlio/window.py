@@ -76,7 +76,7 @@ class Window:
             allowed = f"Use at most {self._limit:,} characters for each."
             self._fail(f"The part that begins here is too big. {allowed}", "size")
             return b""
-        data = self._file.read(max(self._chunk, len(self.text)))
+        data = self._file.read(max(self._chunk, len(codecs.BOM_UTF8), len(self.text)))
         self.over = not data
         try:
             more = self._decoder.decode(data, final=self.over)
