@@ -42,6 +42,11 @@ class StartQueue:
         """Whether no permit is out."""
         return self.permits == self._pool
 
+    @property
+    def waiting(self) -> bool:
+        """Whether calls wait for a permit or for a share of resources."""
+        return bool(self.queued or self._parked)
+
     def offer(self, index: int) -> None:
         """Queue a call that may start."""
         if index not in self.queued and index not in self._parked:

@@ -67,6 +67,28 @@ class Walk(State):
             self._low += 1
         return True
 
+    def following(self, limit: int) -> range:
+        """Calls that start one after the other as others succeed, if nothing else happens.
+
+        Args:
+            limit: How many at most.
+
+        Returns:
+            Their indexes; they have no permit yet, and nothing but that keeps them waiting.
+        """
+        starts, first = self._starts, self._cursor
+        for_permits = self._calm and self._regular() and not (starts.permits or starts.waiting)
+        if not for_permits or self._waits.any or first == len(self.phase):
+            return range(0)
+        if self._ended or self._holds or not self._may_prepare():
+            return range(0)
+        plain = self._plain[first : first + limit]
+        count = plain.index(False) if False in plain else len(plain)
+        phases = self.phase[first : first + count]
+        if phases.count(WAITING) < count:  # some had settled before the run was resumed
+            count = next(place for place, phase in enumerate(phases) if phase != WAITING)
+        return range(first, first + count)
+
     def _low_settled(self) -> bool:
         """Whether the earliest call that is not done settled during this step."""
         return self._low < len(self.phase) and self.phase[self._low] in {AFTER, DONE}

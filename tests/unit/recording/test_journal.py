@@ -138,10 +138,38 @@ def test_calls_that_end_at_once_share_their_writes(run: Runner, tmp_path: Path) 
     async def look() -> str:
         return "at once"
 
-    with open_journal(tmp_path / "j", durability="none", make_disk=faults.open) as journal:
-        calls = [{"id": f"c{n}", "tool": "look", "args": {}} for n in range(400)]
+    path = tmp_path / "j"
+    with open_journal(path, durability="none", make_disk=faults.open) as journal:
+        calls = [{"id": f"c{n}", "tool": "look", "args": {}} for n in range(1000)]
         assert run(partial(engine.run, {"calls": calls}, journal=journal)).ok
-    assert faults.writes < 200  # and not one a call
+    assert faults.writes < 80  # neither one a call nor one for each pool of them
+    (turn,) = read_journal(path).turns
+    assert set(turn.state.entered.values()) == {1}
+
+
+def test_starts_that_did_not_happen_are_recalled(run: Runner, tmp_path: Path) -> None:
+    path, entered = tmp_path / "j.jsonl", []
+    seen: list[tuple[list[str], list[str]]] = []
+    engine = engine_of()
+
+    @engine.tools.tool(safe=True)
+    async def quick(ctx: Context) -> None:
+        entered.append(ctx.name)
+
+    @engine.tools.tool(safe=True)
+    async def wait(ctx: Context) -> None:
+        entered.append(ctx.name)
+        await anyio.sleep(0.5)  # nothing else happens in this moment
+        seen.append(([*read_journal(path).turns[0].state.entered], list(entered)))
+        await anyio.sleep(0.5)
+
+    tools = [*["quick"] * 60, *["wait"] * 25, *["quick"] * 90, "wait", *["quick"] * 200, "wait"]
+    calls = [{"id": f"c{n}", "tool": tool, "args": {}} for n, tool in enumerate(tools)]
+    assert run(partial(engine.run, {"calls": calls}, journal=path)).ok
+    assert len(seen) == 27
+    for written, happened in seen:
+        assert written == happened
+    assert any(line["line"] == "recalled" for line in lines_of(path))  # it had gone ahead
 
 
 def test_an_unknown_durability_is_refused(tmp_path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from small_turns import KINDS, call, plan_of
 
+from toolflow.model.batch import Terms
 from toolflow.scheduler import Decision, Scheduler
 
 
@@ -139,6 +142,24 @@ def test_the_stop_point_after_a_call_is_kept_when_an_earlier_one_comes_and_goes(
     assert starts(scheduler) == [0, 1, 2, 1]
     scheduler.started(1)
     scheduler.stopped(1, failed=False)
+    scheduler.stopped(0, failed=False)
+    assert scheduler.take() == [Decision("pause")]
+    assert scheduler.stop_point == 2
+
+
+def test_a_stop_point_that_comes_back_does_not_hide_an_earlier_one() -> None:
+    scheduler = begun("safe", "write_k", "write_k", "write_k", "stop_after", pausable=True)
+    assert starts(scheduler) == [0, 1, 4]
+    for index in (0, 1, 4):
+        scheduler.started(index)
+    scheduler.stopped(4, failed=False)
+    assert scheduler.stop_point == 4
+    scheduler.changed(2, call(2, replace(KINDS["write_k"], terms=Terms(stop="after"))))
+    scheduler.stopped(1, failed=False)
+    assert starts(scheduler) == [2]
+    scheduler.started(2)
+    scheduler.stopped(2, failed=False)
+    assert scheduler.stop_point == 2
     scheduler.stopped(0, failed=False)
     assert scheduler.take() == [Decision("pause")]
     assert scheduler.stop_point == 2

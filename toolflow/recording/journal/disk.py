@@ -68,7 +68,7 @@ class FileDisk:
 
     def sync(self) -> None:
         """See `Disk.sync`; of a new file its name is put on the disk as well."""
-        os.fsync(self._fd)
+        _sync_data(self._fd)
         if self._new:
             self._new = False
             _sync_folder(self._path.parent)
@@ -80,6 +80,10 @@ class FileDisk:
     def close(self) -> None:
         """See `Disk.close`."""
         os.close(self._fd)
+
+
+# What has to be there to read the file; the time of the last change, for one, need not.
+_sync_data = getattr(os, "fdatasync", os.fsync)
 
 
 def _sync_folder(folder: Path) -> None:

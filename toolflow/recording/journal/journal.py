@@ -144,7 +144,7 @@ class Journal:
         """Write lines.
 
         Args:
-            text: Whole lines of JSON in ASCII. What of them cannot be written now is kept, and
+            text: Whole lines of JSON. What of them cannot be written now is kept, and
                 written with the next ones that can be.
             only_now: Further ones, which say what is about to be done. If they cannot be written
                 now, it will not be done, and they are dropped.
@@ -155,12 +155,12 @@ class Journal:
         """
         with self._mutex:
             self._check()
-            kept = self._pending + text.encode("ascii")
+            kept = self._pending + text.encode()
             try:
                 if begins and self._good >= self._segment and not kept:
                     self._rotate()
                     kept = self._pending
-                self._pending = kept + only_now.encode("ascii")
+                self._pending = kept + only_now.encode()
                 self._write()
             except OSError as error:
                 self._pending = kept

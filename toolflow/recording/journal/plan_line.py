@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final
 
+from pydantic_core import to_json
+
 from toolflow.model.batch import DEFAULT_TERMS, CallPlan
 from toolflow.model.plan import PlanData
 from toolflow.model.recording import RecordedTurn
@@ -29,21 +31,18 @@ OF_TURN: Final = ("id", "format", "message", "message_id", "source", "carries_id
 
 
 def json_line(data: Mapping[str, Any]) -> str:
-    """Data as one line of JSON in ASCII; what JSON cannot hold is written as results are."""
-    try:
-        return _ENCODER.encode(data) + "\n"
-    except (TypeError, ValueError, RecursionError):
-        return _ENCODER.encode(Writer().write(data)) + "\n"
+    """Data as one line of JSON; what JSON cannot hold is written as text."""
+    try:  # three times as fast as `json`
+        return to_json(data, inf_nan_mode="constants", fallback=_listed).decode() + "\n"
+    except (TypeError, ValueError, RecursionError):  # half of a surrogate pair, for one
+        written = Writer().write(data)
+        return json.dumps(written, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _listed(value: object) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"a value of type {type(value).__name__}")
-
-
-# A value that holds itself ends in a `RecursionError`, so nothing has to look for that.
-_ENCODER: Final = json.JSONEncoder(check_circular=False, separators=(",", ":"), default=_listed)
 
 
 def plan_fields(plan: PlanData, turn: Turn, masker: Masker | None) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from toolflow.model.outcome import Times
 from toolflow.model.recording import Fact, RecordedTurn
 from toolflow.recording.committed import committed_of, written_messages
 from toolflow.recording.facts import facts_of_events
-from toolflow.recording.journal.state import Told
 from toolflow.recording.journal.turns import JournalTurn, indexes
 from toolflow.recording.lines import LineError
 from toolflow.recording.run_form import read_fact
@@ -60,15 +59,6 @@ def recorded_turn(told: JournalTurn) -> RecordedTurn:
 
 def _events(told: JournalTurn) -> tuple[Event, ...]:
     state = told.state
-    begun: dict[int, Told] = {seq: ("call_started", at, name, {}) for seq, at, name in state.begun}
-    others = iter(state.events)
-    merged: list[Told] = []
-    while len(merged) < len(begun) + len(state.events):
-        own = begun.get(len(merged))
-        following = own if own is not None else next(others, None)
-        if following is None:
-            break
-        merged.append(following)
     turn, source = told.plan, told.source
     run = str(state.head.get("run", "run"))
     prefix = "" if source == "main" else f"{source}/"
@@ -84,7 +74,7 @@ def _events(told: JournalTurn) -> tuple[Event, ...]:
             source,
             data,
         )
-        for seq, (kind, at, name, data) in enumerate(merged)
+        for seq, (kind, at, name, data) in enumerate(state.events)
     )
 
 

@@ -1,7 +1,8 @@
 """The lines of a run: what it noted, as JSON.
 
-Times are whole microseconds since the run began. A body's own start is told with its end, by its
-number in the order of events (``first``) and its time (``started``).
+Times are seconds since the run began. Of the starts and ends of bodies that follow each other one
+line tells the order and the times, as columns; it stands behind the lines of their results, for a
+result is worth more than a time.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from json.encoder import encode_basestring_ascii as text_of
 from typing import Any, Final
+
+from pydantic_core import to_json
 
 from toolflow.model.outcome import Outcome, Times
 from toolflow.recording.forms import outcome_data
@@ -38,64 +41,83 @@ class RunLines:
         self._masker = masker
         self._notes = run.log.notes
         self._slow = bool(run.options.hooks) or masker is not None  # lines with more to them
-        self._begun: dict[int, int] = {}  # the numbers of starts that were not told yet
-        self._begun_at: dict[int, float] = {}
         self._kept: dict[int, Outcome] = {}  # outcomes that were written before they were told
-        self._place = 0  # how many of the run's notes were looked at
+        self._place = self._seen = 0  # how many of the run's notes were written, and looked at
 
     @property
     def waiting(self) -> bool:
         """Whether there is something new."""
-        return len(self._notes) != self._place
+        return len(self._notes) != self._seen
 
     def news(self) -> str:
-        """The lines of all that the run noted since."""
-        notes = self._notes
-        place, self._place = self._place, len(notes)
-        if place == self._place:
+        """The lines of all that the run noted since.
+
+        Starts of bodies alone are worth no line yet: that they may happen is written already.
+        """
+        place, self._seen = self._place, len(self._notes)
+        new = self._notes[place:]
+        if new[::4].count("call_started") * 4 == len(new):
             return ""
+        self._place = self._seen
         lines: list[str] = []
-        add, begun, begun_at = lines.append, self._begun, self._begun_at
-        records, names, number = self._run.records, self.names, self._number
-        news = iter(notes[place:])
-        seq = place // 4 - 1
-        for kind, at, index, data in zip(news, news, news, news, strict=True):
-            seq += 1
+        if set(new[::4]) <= _MARKS.keys():
+            self._bodies(new, lines)
+            return "".join(lines)
+        begin = end = 0
+        for kind in new[::4]:
+            if kind not in _MARKS:
+                self._bodies(new[begin:end], lines)
+                lines.append(self._event(*new[end : end + 4]))
+                begin = end + 4
+            end += 4
+        self._bodies(new[begin:], lines)
+        return "".join(lines)
+
+    def _bodies(self, notes: list[Any], lines: list[str]) -> None:
+        """Lines for starts and ends of bodies that follow each other: results, then events."""
+        if not notes:
+            return
+        add, names, records, number = lines.append, self.names, self._run.records, self._number
+        kinds, calls, times, slow = notes[::4], notes[2::4], notes[1::4], self._slow
+        for kind, index, at in zip(kinds, calls, times, strict=True):
             if kind == "call_started":
-                begun[index], begun_at[index] = seq, at
-                continue
-            first = begun.pop(index, None)
-            if kind != "call_settled":
-                add(self._event(kind, at, index, data, first))
                 continue
             record = records[index]
             if (  # most calls end with a text and nothing else
-                first is not None
-                and record.stopped == at
-                and record.queued is None
-                and (outcome := record.outcome) is not None
+                (outcome := record.outcome) is not None
                 and type(outcome.value) is str
                 and outcome.status == "ok"
-                and outcome.note is outcome.error is None
-                and not (outcome.images or self._slow)
+                and record.settled is at is record.stopped
+                and outcome.note is outcome.error is record.queued is None
+                and not (outcome.images or slow)
             ):
                 add(
-                    f'{{"line":"settled","turn":{number},"call":{names[index]},"first":{first},'
-                    f'"started":{int(begun_at[index] * 1e6 + 0.5)},"at":{int(at * 1e6 + 0.5)},'
+                    f'{{"line":"settled","turn":{number},"call":{names[index]},'
                     f'"status":"ok","value":{text_of(outcome.value)}}}\n'
                 )
             else:
-                add(self._settled(index, at, first))
-        return "".join(lines)
+                add(self._settled(index, at))
+        line = {
+            "line": "events",
+            "turn": number,
+            "of": "".join(map(_MARKS.__getitem__, kinds)),
+            "calls": calls,
+            "at": times,
+        }
+        add(to_json(line).decode() + "\n")
 
-    def _settled(self, index: int, at: float, first: int | None) -> str:
+    def _settled(self, index: int, at: float) -> str:
         record = self._run.records[index]
         outcome = record.outcome
         assert outcome is not None
-        line = self._of_call("settled", index, at, first)
+        line: dict[str, Any] = {
+            "line": "settled",
+            "turn": self._number,
+            "call": self._run.plan.calls[index].name,
+        }
         times = record.times
         if times != Times(None, None, times.started, at, at):
-            line["times"] = _micro_times(times)
+            line["times"] = _listed(times)
         if self._kept.get(index) is outcome:
             line["same"] = True
         else:
@@ -104,10 +126,8 @@ class RunLines:
             line["texts"] = [*map(self.text, record.hooks.extra)]
         return json_line(line)
 
-    def _event(
-        self, kind: str, at: float, index: int, data: Mapping[str, Any], first: int | None
-    ) -> str:
-        line = self._of_call(kind, index, at, first)
+    def _event(self, kind: str, at: float, index: int, data: Mapping[str, Any]) -> str:
+        line = self._of_call(_LINES.get(kind, kind), index, at)
         run = self._run
         if index >= 0:
             record = run.records[index]
@@ -116,21 +136,18 @@ class RunLines:
                 line |= self._outcome(record.outcome)
             elif kind == "question_asked" and record.started is not None:
                 line["body"] = True
-                line["times"] = _micro_times(record.times)
+                line["times"] = _listed(record.times)
         if data:
             line["data"] = event_data(kind, data)
             if self._masker is not None:
                 line["data"] = self._masker.mask.data(line["data"])
         return json_line(line)
 
-    def _of_call(self, kind: str, index: int, at: float, first: int | None) -> dict[str, Any]:
-        name = kind if kind == "settled" else _LINES.get(kind, kind)
-        line: dict[str, Any] = {"line": name, "turn": self._number}
+    def _of_call(self, kind: str, index: int, at: float) -> dict[str, Any]:
+        line: dict[str, Any] = {"line": kind, "turn": self._number}
         if index >= 0:
             line["call"] = self._run.plan.calls[index].name
-        if first is not None:
-            line["first"], line["started"] = first, int(self._begun_at[index] * 1e6 + 0.5)
-        line["at"] = int(at * 1e6 + 0.5)
+        line["at"] = at
         return line
 
     def _outcome(self, outcome: Outcome) -> dict[str, Any]:
@@ -142,7 +159,7 @@ class RunLines:
     def ended(self, index: int, outcome: Outcome) -> str:
         """The line of an outcome that is written before it counts."""
         self._kept[index] = outcome
-        line = self._of_call("outcome", index, self._run.now(), self._begun.pop(index, None))
+        line = self._of_call("outcome", index, self._run.now())
         return json_line(line | self._outcome(outcome))
 
     def text(self, text: str) -> str:
@@ -150,12 +167,12 @@ class RunLines:
         return text if self._masker is None else self._masker.text(text)
 
 
-def _micro_times(times: Times) -> list[int | None]:
-    """Times in microseconds: queued, granted, started, settled, stopped."""
-    each = (times.queued, times.granted, times.started, times.settled, times.stopped)
-    return [None if value is None else int(value * 1e6 + 0.5) for value in each]
+def _listed(times: Times) -> list[float | None]:
+    return [times.queued, times.granted, times.started, times.settled, times.stopped]
 
 
+# What is said of each start and each end of a body, in the order in which they happened.
+_MARKS: Final[Mapping[str, str]] = {"call_started": "s", "call_settled": "e"}
 _LINES: Final[Mapping[str, str]] = {
     "run_started": "begun",
     "call_queued": "queued",

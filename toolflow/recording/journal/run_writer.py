@@ -5,9 +5,9 @@ all that is new with one write: before a body is entered whose start was not wri
 after anything else, in the next turn of the event loop. Writing each fact where it happens was the
 alternative; it takes a call into the system for each, which alone costs more than running a call.
 
-A start is written before the body is entered, together with those of all calls that stand in the
-queue behind it and wait for nothing: they follow at once. So a start in a journal says that the
-body may have been entered, and its absence that it was not.
+A start is written before the body is entered, together with those that follow at once (see
+`toolflow.recording.journal.starts_ahead`). So a start in a journal says that the body may have been
+entered, and its absence that it was not.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from toolflow.recording.journal.journal import Journal
 from toolflow.recording.journal.masking import Masker
 from toolflow.recording.journal.plan_line import json_line
 from toolflow.recording.journal.run_lines import RunLines
+from toolflow.recording.journal.starts_ahead import StartsAhead
 from toolflow.recording.journal.syncing import Syncing
 from toolflow.runtime.loops import next_turn
 
@@ -59,13 +60,13 @@ class RunWriter:
         redactor = journal.redactor or (policy.redactor if policy is not None else None)
         self._masker = Masker(redactor) if redactor is not None and redactor.names else None
         self.ahead = bytearray()
-        self._free = False  # whether no call waits for keys or resources
         self.scheduled = self._closed = self._synced = False
         self._soon: Callable[[Callable[[], None]], object] | None = None
         self._syncing = Syncing(journal)
         self.number = 0
         self._run: Run
         self._lines: RunLines
+        self._starts: StartsAhead
 
     def nested(self) -> RunWriter:
         """A writer of a turn inside a body of this run."""
@@ -82,14 +83,8 @@ class RunWriter:
         self._run = run
         self.number = self.journal.next_turn()
         self._lines = RunLines(self.number, run, self._masker)
-        self.ahead = bytearray(len(run.plan.calls))
-        terms = {id(call.terms): call.terms.uses for call in run.plan.calls}
-        self._free = not (
-            run.options.hooks
-            or run.options.attempts
-            or any(terms.values())
-            or any(call.reads or call.writes for call in run.plan.calls)
-        )
+        self._starts = StartsAhead(run)
+        self.ahead = self._starts.written
         text = begin_text(self.number, run, self._base, self._masker)
         policy = self._policy
         if policy is not None and policy.digest not in self.journal.policies:
@@ -105,7 +100,14 @@ class RunWriter:
         Raises:
             JournalError: If it cannot be written now.
         """
-        self.journal.add(self._lines.news())
+        self.journal.add(self._lines.news() + self._recalled())
+
+    def _recalled(self) -> str:
+        calls = self._starts.recall() if self._starts.early else ()
+        if not calls:
+            return ""
+        line = {"line": "recalled", "turn": self.number}
+        return json_line({**line, "calls": [self._run.plan.calls[i].name for i in calls]})
 
     def starting(self, index: int) -> None:
         """Write that a body is about to be entered.
@@ -113,36 +115,28 @@ class RunWriter:
         Raises:
             JournalError: If it cannot be written; the body must not be entered.
         """
-        run, names, ahead = self._run, self._lines.names, self.ahead
-        if ahead[index]:
+        run, names = self._run, self._lines.names
+        if self._starts.written[index]:
             return
-        together = [names[index]]
         attempts = run.options.attempts
         lease = run.records[index].lease
-        more = ""
+        calls, more = names[index], ""
         if index in attempts or lease is not None:
             more = f',"attempt":{attempts.get(index, 0) + 1}'
             if lease is not None:
                 more += f',"fence":{lease.fence}'
         else:
-            ahead[index] = 1
-            for other in run.workers.queued:
-                if not ahead[other] and (self._free or self._waits_for_nothing(other)):
-                    ahead[other] = 1
-                    together.append(names[other])
-        at = run.now() * 1e6 + 0.5
-        line = '{"line":"started","turn":%d,"calls":[%s]%s,"at":%d}\n'
-        line %= (self.number, ",".join(together), more, at)
+            calls = ",".join([names[each] for each in self._starts.group(index)])
+        line = f'{{"line":"started","turn":{self.number},"calls":[{calls}]{more}'
+        line += f',"at":{run.now():.6f}}}\n'
         try:
             self.journal.add(self._lines.news(), only_now=line)
         except JournalError:
-            self.ahead = bytearray(len(ahead))
+            self._starts.forget()
+            self.ahead = self._starts.written
             raise
-
-    def _waits_for_nothing(self, index: int) -> bool:
-        call = self._run.scheduler.calls[index]
-        used = call.reads or call.writes or call.terms.uses
-        return not used and index not in self._run.options.attempts
+        if self._starts.early and not self.scheduled:
+            self._schedule()
 
     def outcome(self, index: int, outcome: Outcome) -> None:
         """Write how a body ended, before that counts.
@@ -171,8 +165,10 @@ class RunWriter:
 
     def noticed(self) -> None:
         """Something happened: write it in the next turn of the event loop."""
-        if self.scheduled or not self._lines.waiting:
-            return
+        if self._lines.waiting and not self.scheduled:
+            self._schedule()
+
+    def _schedule(self) -> None:
         self.scheduled = True
         if self._soon is None:
             self._soon = next_turn()
@@ -190,7 +186,9 @@ class RunWriter:
         except BaseException as error:  # noqa: BLE001  # told when the run has ended
             run.mail.deliver(partial(run.broken, error))
         else:
-            if self.journal.durability == "batch":
+            if self._starts.early:
+                self._schedule()
+            if self.journal.durability == "batch" and not self._syncing.goes_on:
                 run.mail.deliver(partial(self._syncing.behind, run))
 
     async def on_disk(self) -> None:

@@ -6,6 +6,7 @@ where such a line may have told of a start, no call of the turn counts as not st
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -26,13 +27,13 @@ EVENTS: Final[Mapping[str, EventKind]] = {
     "begun": "run_started",
     "queued": "call_queued",
     "stopped": "call_stopped",
-    "settled": "call_settled",
     "asked": "question_asked",
     "answered": "question_answered",
     "pausing": "run_paused",
     "committed": "turn_committed",
     "finished": "run_finished",
 }
+_BODIES: Final[Mapping[str, EventKind]] = {"s": "call_started", "e": "call_settled"}
 Told = tuple[EventKind, float, str | None, Mapping[str, Any]]
 Line = Mapping[str, Any]
 
@@ -54,7 +55,6 @@ class TurnState:
         texts: What hooks told the model, by call.
         abort: Why it was aborted, or ``None``.
         events: Its events in the order of the lines.
-        begun: Starts of bodies: the number of the event, its time, the call.
         starts: When each body was entered last, by name.
         times: Times of calls, by name, where they are not the usual ones.
         end: The line that it ended with.
@@ -76,7 +76,6 @@ class TurnState:
     texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     abort: str | None = None
     events: list[Told] = field(default_factory=list)
-    begun: list[tuple[int, float, str]] = field(default_factory=list)
     starts: dict[str, float] = field(default_factory=dict)
     times: dict[str, Times] = field(default_factory=dict)
     end: Line | None = None
@@ -141,10 +140,10 @@ def turn_state(line: Line, notice: Callable[[str, str], None]) -> TurnState:
 
 
 def seconds(value: Any) -> float:
-    """Microseconds as seconds."""
-    if type(value) is not int or value < 0:
+    """A time that a line tells."""
+    if type(value) not in {int, float} or not 0 <= value < math.inf:
         raise ValueError(f"{value!r} is no time")
-    return value / 1e6
+    return round(float(value), 6)  # as recordings have them
 
 
 def _times(value: Any) -> Times:
@@ -167,18 +166,25 @@ def _outcome(line: Line) -> Outcome:
 
 def _event(state: TurnState, line: Line, data: Mapping[str, Any], name: str | None) -> None:
     at = seconds(line["at"])
-    if name is not None and "first" in line:
-        first, started = line["first"], seconds(line["started"])
-        _begun(state, first, started, name)
     state.last = max(state.last, at)
     state.events.append((EVENTS[line["line"]], at, name, data))
 
 
-def _begun(state: TurnState, first: Any, started: float, name: str) -> None:
-    if type(first) is not int:
-        raise TypeError("first is no number")
-    state.begun.append((first, started, name))
-    state.starts[name] = started
+def _events(state: TurnState, line: Line) -> None:
+    calls = state.plan.calls
+    rows = []
+    for kind, index, at in zip(line["of"], line["calls"], line["at"], strict=True):
+        if type(index) is not int or not 0 <= index < len(calls) or kind not in _BODIES:
+            raise ValueError(f"{kind!r} of {index!r} is no event of a call")
+        rows.append((_BODIES[kind], calls[index].name, seconds(at)))
+    for event, name, at in rows:
+        state.last = max(state.last, at)
+        if event == "call_started":
+            state.starts[name] = at
+            state.events.append((event, at, name, {}))
+        elif (known := state.outcomes.get(name)) is not None:  # else the line of its result is lost
+            state.events.append((event, at, name, {"status": known[0].status}))
+            state.times.setdefault(name, Times(None, None, state.starts.get(name), at, at))
 
 
 def _of_run(state: TurnState, line: Line) -> None:
@@ -197,17 +203,21 @@ def _started(state: TurnState, line: Line) -> None:
         state.asked.pop(name, None)
 
 
+def _recalled(state: TurnState, line: Line) -> None:
+    names = [state.name({"call": name}) for name in line["calls"]]
+    state.entered.subtract(names)
+    state.entered += Counter()  # those that were never entered are not in it
+
+
 def _settled(state: TurnState, line: Line) -> None:
     name = state.name(line)
     outcome = state.outcomes[name][0] if line.get("same") else _outcome(line)
-    at = seconds(line["at"])
     times = _times(line["times"]) if "times" in line else None
-    if times is None:
-        started = seconds(line["started"]) if "started" in line else state.starts.get(name)
-        times = Times(None, None, started, at, at)
-    _event(state, line, {"status": outcome.status}, name)
     state.outcomes[name] = (outcome, True)
-    state.times[name] = times
+    if times is not None:
+        state.times[name] = times
+    else:
+        state.times.pop(name, None)  # of an earlier attempt; the line of events tells them
     if "texts" in line:
         state.texts[name] = tuple(line["texts"])
 
@@ -228,8 +238,6 @@ def _stopped(state: TurnState, line: Line) -> None:
 def _ended_body(state: TurnState, line: Line) -> None:
     name = state.name(line)
     outcome = _outcome(line)
-    if "first" in line:
-        _begun(state, line["first"], seconds(line["started"]), name)
     state.outcomes.setdefault(name, (outcome, False))
 
 
@@ -285,7 +293,9 @@ _HANDLERS: Final[Mapping[str, Callable[[TurnState, Line], None]]] = {
     "finished": _of_run,
     "queued": _queued,
     "started": _started,
+    "recalled": _recalled,
     "settled": _settled,
+    "events": _events,
     "stopped": _stopped,
     "outcome": _ended_body,
     "asked": _asked,

@@ -27,6 +27,11 @@ class Syncing:
         self._limiter: anyio.CapacityLimiter | None = None
         self._scope: anyio.CancelScope | None = None
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether what is written now will be put on the disk behind the run's back."""
+        return self._scope is not None
+
     async def on_disk(self) -> None:
         """Wait until all that was written so far is on the disk itself.
 
