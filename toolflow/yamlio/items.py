@@ -190,14 +190,21 @@ def _head(path: Path, key: str, error: type[DocumentError], limit: int) -> tuple
 def _opened(path: Path, error: type[DocumentError]) -> Iterator[IO[bytes]]:
     """A file, with errors of the file system in our words."""
     try:
-        with path.open("rb") as file:
-            yield file
+        file = path.open("rb")
     except FileNotFoundError:
         raise error(Problem("There is no such file.", str(path), code="file")) from None
     except (OSError, ValueError) as problem:
-        said = getattr(problem, "strerror", None) or str(problem)
-        message = f"The file cannot be read: {said.lower()}."
-        raise error(Problem(message, str(path), code="file")) from None
+        raise error(_unreadable(path, problem)) from None
+    with file:
+        try:
+            yield file
+        except OSError as problem:
+            raise error(_unreadable(path, problem)) from None
+
+
+def _unreadable(path: Path, problem: Exception) -> Problem:
+    said = getattr(problem, "strerror", None) or str(problem)
+    return Problem(f"The file cannot be read: {said.lower()}.", str(path), code="file")
 
 
 @contextmanager
