@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import IDEMPOTENT, TOOL_OF, World, entered, go_on, run_until_death, written
+from journals import (
+    BURST,
+    IDEMPOTENT,
+    TOOL_OF,
+    World,
+    entered,
+    go_on,
+    run_until_death,
+    written,
+)
 
 from toolflow.recording import replay
 from toolflow.recording.journal import read_journal
@@ -47,6 +56,33 @@ def test_c151_killed_at_every_write_no_finished_call_runs_again_and_none_is_lost
         assert result.messages == expected.messages
         assert replay(read_journal(path).recording(source={"cwd": "/repo"})).ok
     assert number > 8
+
+
+@pytest.mark.parametrize("dies", WAYS)
+def test_c151_killed_where_starts_were_written_far_ahead_nothing_is_lost_or_run_again(
+    run: Runner, tmp_path: Path, dies: Any
+) -> None:
+    ahead = 0
+    names = {call["id"] for call in BURST["calls"]}
+    for number in itertools.count(1):
+        path = tmp_path / f"{number}.jsonl"
+        world = World(faults=DiskFaults(dies_at=number, dies=dies), message=BURST)
+        if run_until_death(run, world, path) is not None:
+            break
+        before, finished, unknown = world.counts, written(path), entered(path)
+        assert set(before) <= finished.keys() | unknown
+        ahead = max(ahead, len(unknown.difference(before)))
+        if path.exists() and [turn.status for turn in read_journal(path).turns] == ["done"]:
+            continue  # only its caller was not told any more
+        result = go_on(run, world, path)
+        assert result is not None
+        assert result.ok
+        again = {name for name, count in world.counts.items() if count > 1}
+        assert again <= unknown
+        assert set(world.counts) == names
+        assert replay(read_journal(path).recording(source={"cwd": "/repo"})).ok
+    assert number > 10
+    assert 3 < ahead <= 67  # more than the pool, for it had gone further ahead
 
 
 def test_c151_unknown_calls_that_are_not_idempotent_ask_and_a_no_leaves_them_unknown(

@@ -29,6 +29,7 @@ rules:
   - {tool: look, safe: true, idempotent: true}
   - {tool: write, safe: true, writes: ["file:{{ args.path }}"]}
   - {tool: mail, safe: true}
+  - {tool: post, safe: true}
   - {tool: publish, ask: "Publish?", safe: true}
   - {tool: colour, safe: true, idempotent: true}
 """
@@ -55,6 +56,13 @@ MESSAGE = {
         for number, (tool, path) in enumerate(CALLS, start=1)
     ],
 }
+# Most of its calls end with their first step; others wait in between.
+BURST = {
+    "calls": [
+        {"id": f"c{n:03}", "tool": "mail" if n % 40 > 36 else "post", "args": {"path": f"p{n}"}}
+        for n in range(1, 80)
+    ]
+}
 TOOL_OF = {f"c{number:02}": tool for number, (tool, _) in enumerate(CALLS, start=1)}
 
 
@@ -66,11 +74,13 @@ class World:
         did: Which calls took effect, in order.
         faults: The disk of the process that runs now; once it is dead, bodies do nothing.
         told: Called with every call that takes effect.
+        message: The turn that it runs.
     """
 
     did: list[str] = field(default_factory=list)
     faults: DiskFaults = field(default_factory=DiskFaults)
     told: Callable[[str], object] = str
+    message: Mapping[str, Any] = field(default_factory=lambda: MESSAGE)
 
     def engine(self, **options: Any) -> Engine:
         """A process's engine: tools that note their calls, and locks of its own."""
@@ -83,6 +93,11 @@ class World:
                 return f"{ctx.tool} {path}"
 
             tools.tool(body, name=name)
+
+        @tools.tool
+        async def post(path: str, ctx: Context) -> str:
+            self.take_effect(ctx.name)
+            return f"posted {path}"
 
         @tools.tool
         async def colour(path: str, ctx: Context) -> str:
@@ -119,7 +134,7 @@ def run_until_death(
     except ProcessDied:
         return None
     try:
-        return run(partial(world.engine().run, MESSAGE, journal=journal))
+        return run(partial(world.engine().run, world.message, journal=journal))
     except (ProcessDied, InternalError, BaseExceptionGroup):
         assert world.faults.dead
         return None
@@ -148,7 +163,7 @@ def go_on(
             return None
         try:
             if not waiting:
-                go = partial(engine.run, MESSAGE)
+                go = partial(engine.run, world.message)
             else:
                 point = waiting[-1].repair().checkpoint
                 answers = {q.call: answer_to(q.kind, repeat=repeat) for q in point.questions}

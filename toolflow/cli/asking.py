@@ -13,6 +13,7 @@ from toolflow.policy import Policy
 from toolflow.recording.asking import Missing, what_if
 from toolflow.recording.asking_data import what_if_data
 from toolflow.recording.sweeping import sweep
+from toolflow.recording.turn_reader import TurnSource
 from toolflow.render.what_if_picture import Shows, save_what_if
 from toolflow.render.what_if_text import sweep_text, what_if_text
 
@@ -51,7 +52,7 @@ def answer(recording: Recording, asked: Asked, *, picture: str | None, shows: Sh
     return 0
 
 
-def answer_sweep(recording: Recording, asked: Asked, sizes: str) -> int:
+def answer_sweep(recording: Recording | TurnSource, asked: Asked, sizes: str) -> int:
     """Say what each pool size would bring."""
     if asked.pool is not None:
         raise UsageError("--sweep tries pool sizes by itself. Leave --pool out.")

@@ -22,10 +22,11 @@ from toolflow.formats.base import printable
 from toolflow.model.recording import RecordedTurn
 from toolflow.policy import Policy
 from toolflow.policy.shelf import SHIPPED, shipped_names
-from toolflow.recording import load_recording
 from toolflow.recording.audit import Collector, Placed, Totals, TurnAudit, audit_turns
 from toolflow.recording.audit.forms import summary_data, totals_data, turn_data
 from toolflow.recording.importing import Progress, open_log
+from toolflow.recording.journal import is_journal
+from toolflow.recording.turn_reader import TurnSource
 
 _RECORDING = re.compile(rb'\s*\{?\s*"?version"?\s*:\s*1\b')  # what a recording begins with
 _DOCUMENTS = frozenset({".json", ".yaml", ".yml"})
@@ -116,19 +117,20 @@ def _opened(
     path: Path, form: str | None, progress: Progress | None
 ) -> tuple[Iterable[RecordedTurn], Callable[[], Mapping[str, Any]]]:
     """The turns of a log or a recording, and what is known of it so far."""
-    if form is None and _is_recording(path):
-        recording = load_recording(path)
-        return recording.turns, lambda: recording.source
+    recording = _recording(path) if form is None else None
+    if recording is not None:
+        return recording, lambda: recording.head.source
     log = open_log(path, format=form, progress=progress)
     return log.turns, log.source
 
 
-def _is_recording(path: Path) -> bool:
-    if path.suffix.lower() not in _DOCUMENTS:
-        return False
+def _recording(path: Path) -> TurnSource | None:
     with path.open("rb") as file:
         begins = _RECORDING.match(file.read(256)) is not None
-    return begins and look_at(str(path)).kind == "recording"
+    if not is_journal(path) and not (begins and path.suffix.lower() in _DOCUMENTS):
+        return None
+    given = look_at(str(path))
+    return given.recording() if given.kind == "recording" else None
 
 
 def _skip(found: _Found, path: Path, name: str, error: DocumentError) -> None:

@@ -16,7 +16,7 @@ from toolflow.cli.lints import flow_problems, policy_problems
 from toolflow.cli.progress import bytes_read
 from toolflow.cli.reports import Finding, github, sarif
 from toolflow.compiler import load_plan
-from toolflow.errors import DocumentError, Problem, TurnError, UsageError
+from toolflow.errors import DocumentError, Problem, RecordingError, TurnError, UsageError
 from toolflow.flow import load_flow
 from toolflow.formats import FORMATS
 from toolflow.formats.doctor import Report
@@ -25,7 +25,6 @@ from toolflow.formats.session import open_session
 from toolflow.formats.session.doctor import examine_session
 from toolflow.formats.talks import Shape
 from toolflow.policy import load_policy
-from toolflow.recording import load_recording
 from toolflow.recording.atomic import write_text
 
 _SHAPES: dict[str, Shape] = {
@@ -124,8 +123,21 @@ def _check(file: str, form: str | None, tools: list[str], *, whole: bool) -> _Ch
     if given.kind == "plan":
         load_plan(Path(file))
     else:
-        load_recording(file, strict=True)
+        _check_recording(given)
     return _Checked(given.kind)
+
+
+def _check_recording(given: Input) -> None:
+    """Read every turn of a recording.
+
+    Raises:
+        RecordingError: If something is wrong with it, or with a turn.
+    """
+    source = given.recording()
+    for _ in source:
+        pass
+    if source.problems:
+        raise RecordingError(source.problems)
 
 
 def _check_log(given: Input, form: str | None, *, whole: bool) -> _Checked:

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from toolflow.cli.console import Output, say, say_data
-from toolflow.cli.inputs import chosen, look_at, plan_of, policy_of, turns_of
+from toolflow.cli.inputs import chosen, each_turn, look_at, plan_of, policy_of
 from toolflow.compiler import load_plan
 from toolflow.compiler.masking import masked_plan
 from toolflow.errors import UsageError
@@ -59,7 +59,7 @@ def _turns(
     if given.kind == "plan":
         return [PlannedTurn(load_plan(Path(given.path)))]
     found = []
-    for recorded in chosen(turns_of(given, form), turn):
+    for recorded in chosen(each_turn(given, form), turn):
         plan = recorded.plan
         if plan is None:  # what is shown of a turn holds no secrets that its policy names
             plan = masked_plan(plan_of(recorded.turn, policy, cwd))

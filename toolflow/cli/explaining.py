@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from toolflow.cli.console import Output, say, say_data
-from toolflow.cli.inputs import chosen, look_at, plan_of, policy_of, turns_of
+from toolflow.cli.inputs import chosen, each_turn, look_at, plan_of, policy_of
 from toolflow.compiler import Plan
 from toolflow.errors import UsageError
 from toolflow.policy import Policy
@@ -32,7 +32,7 @@ def explain_(
     """Say why calls are decided as they are: rule, line, each expression with its value, keys."""
     rules = policy_of(policy)
     found = []
-    for recorded in chosen(turns_of(look_at(turn, forced=form), form), which):
+    for recorded in chosen(each_turn(look_at(turn, forced=form), form), which):
         plan = plan_of(recorded.turn, rules, cwd)
         found += [
             (recorded.turn.id, plan, explained)

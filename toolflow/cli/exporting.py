@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import typer
 
 from toolflow.cli.console import Output, tell
-from toolflow.cli.inputs import Input, chosen, look_at, turns_of
+from toolflow.cli.inputs import Input, chosen, each_turn, look_at
 from toolflow.errors import UsageError
 from toolflow.formats import FORMATS
 from toolflow.formats.jsontext import json_text, yaml_text
@@ -23,7 +24,7 @@ _ENDINGS = {".json": "json", ".jsonl": "lines", ".yaml": "yaml", ".yml": "yaml"}
 
 def export(
     recording: str = typer.Argument(
-        ..., metavar="RECORDING", help="A recording, a session log, or messages."
+        ..., metavar="RECORDING", help="A recording, journal, session log, or messages."
     ),
     form: str = typer.Option(..., "--format", help="The wire format to write."),
     turn: str | None = typer.Option(None, "--turn", "-t", help="Only this turn: its id or number."),
@@ -57,11 +58,11 @@ def export(
     return 0
 
 
-def _turns(given: Input, form: str | None) -> list[RecordedTurn]:
+def _turns(given: Input, form: str | None) -> Iterable[RecordedTurn]:
     """The turns with their outcomes: a list of messages is read as a log, for its results."""
     if given.kind == "turns" and form not in FORMATS and Path(given.path).is_file():
-        return list(open_log(given.path, format=form).turns)
-    return turns_of(given, form)
+        return open_log(given.path, format=form).turns
+    return each_turn(given, form)
 
 
 def _line(notice: Notice) -> str:

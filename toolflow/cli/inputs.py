@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,8 +18,9 @@ from toolflow.model.recording import RecordedTurn
 from toolflow.model.turn import Turn
 from toolflow.policy import Policy, load_policy
 from toolflow.policy.shelf import is_shipped, shipped_text
-from toolflow.recording import load_recording
 from toolflow.recording.importing import open_log
+from toolflow.recording.journal import JournalRecording, is_journal
+from toolflow.recording.turn_reader import RecordingReader, TurnSource
 
 Kind = Literal["flow", "policy", "recording", "plan", "turns", "log"]
 _BY_FIELD: tuple[tuple[str, Kind], ...] = (
@@ -32,6 +33,7 @@ _BY_FIELD: tuple[tuple[str, Kind], ...] = (
     ("limits", "policy"),
     ("defaults", "policy"),
 )
+_LONG = 20  # digits; no recording has so many turns
 _HEAD = 32  # as many records as tell the format of a log
 
 
@@ -42,12 +44,26 @@ class Input:
     Attributes:
         path: Its path, or ``-``.
         kind: What it holds.
-        text: Its text; empty for a log, which is read as a stream.
+        text: Its text; empty for a log and a large recording, which are read as streams.
+        listed: The document; the turns of a recording can be read one by one. ``None`` for a
+            journal, too, which is taken for the recording that it holds.
     """
 
     path: str
     kind: Kind
     text: str = ""
+    listed: yamlio.Listed | None = None
+
+    def recording(self) -> TurnSource:
+        """The recording that it is, or that a journal holds.
+
+        Raises:
+            RecordingError: If it cannot be used.
+            JournalError: If the journal cannot be read.
+        """
+        if self.listed is None:
+            return JournalRecording(self.path)
+        return RecordingReader(self.listed, Path(self.path))
 
 
 def look_at(path: str, *, forced: str | None = None) -> Input:
@@ -70,14 +86,23 @@ def look_at(path: str, *, forced: str | None = None) -> Input:
     if not Path(path).is_file():
         what = "a folder" if Path(path).is_dir() else "not there"
         raise UsageError(f"{path}: this file is {what}. Name a file.")
+    if is_journal(Path(path)):
+        return Input(path, "recording")
     if path.endswith(".jsonl") or _is_log_format(forced):
         return Input(path, "log")
-    document = yamlio.load_file(path, error=TurnError)
-    return _by_value(path, document.text, document.value)
+    listed = yamlio.open_list(path, "turns", error=TurnError)
+    document = listed.document if isinstance(listed, yamlio.Whole) else listed.head
+    found = _by_value(path, document.text, document.value)
+    return replace(found, listed=listed)
 
 
 def turns_of(given: Input, form: str | None) -> list[RecordedTurn]:
-    """The turns of a message file, a session log or a recording.
+    """All turns of a message file, a session log or a recording; see `each_turn`."""
+    return list(each_turn(given, form))
+
+
+def each_turn(given: Input, form: str | None) -> Iterable[RecordedTurn]:
+    """The turns of a message file, a session log or a recording, as far as it can one by one.
 
     Args:
         given: The input.
@@ -88,9 +113,9 @@ def turns_of(given: Input, form: str | None) -> list[RecordedTurn]:
         UsageError: If it is something else.
     """
     if given.kind == "recording":
-        return list(load_recording(given.path).turns)
+        return given.recording()
     if given.kind == "log":
-        return list(open_log(given.path, format=form).turns)
+        return open_log(given.path, format=form).turns
     if given.kind != "turns":
         raise UsageError(
             f"{given.path}: this is a {given.kind}. Name a turn, a log or a recording."
@@ -99,20 +124,24 @@ def turns_of(given: Input, form: str | None) -> list[RecordedTurn]:
     return [RecordedTurn(turn, (None,) * len(turn.calls)) for turn in turns]
 
 
-def chosen(turns: list[RecordedTurn], wanted: str | None) -> list[RecordedTurn]:
-    """All turns, or the one that the user named by id or number.
+def chosen(turns: Iterable[RecordedTurn], wanted: str | None) -> list[RecordedTurn]:
+    """All turns, or the one that the user named by id or number; the others are not kept.
 
     Raises:
         UsageError: If there is no such turn.
     """
     if wanted is None:
-        return turns
-    found = [recorded for recorded in turns if recorded.turn.id == wanted]
-    if not found and wanted.isdigit() and 1 <= int(wanted) <= len(turns):
-        found = [turns[int(wanted) - 1]]
-    if not found:
-        raise UsageError(f"--turn is {wanted!r}. Use an id, or a number from 1 to {len(turns)}.")
-    return found
+        return list(turns)
+    number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < _LONG else 0
+    named, numbered, count = [], [], 0
+    for count, recorded in enumerate(turns, 1):  # how many there are is used below
+        if recorded.turn.id == wanted:
+            named.append(recorded)
+        elif count == number:
+            numbered.append(recorded)
+    if not named and not numbered:
+        raise UsageError(f"--turn is {wanted!r}. Use an id, or a number from 1 to {count}.")
+    return named or numbered
 
 
 def policy_of(path: str | None) -> Policy:
@@ -131,7 +160,7 @@ def plans_of(
     if given.kind == "plan":
         yield None, load_plan(Path(given.path))
         return
-    for recorded in chosen(turns_of(given, form), turn):
+    for recorded in chosen(each_turn(given, form), turn):
         yield recorded, plan_of(recorded.turn, policy, cwd)
 
 
@@ -144,7 +173,8 @@ def _by_content(path: str, text: str) -> Input:
     if _is_json_lines(text):
         return Input("<stdin>" if path == "-" else path, "turns", text)
     document = yamlio.load(text, source="<stdin>" if path == "-" else path, error=TurnError)
-    return _by_value("<stdin>" if path == "-" else path, text, document.value)
+    found = _by_value("<stdin>" if path == "-" else path, text, document.value)
+    return replace(found, listed=yamlio.Whole(document, "turns"))
 
 
 def _is_json_lines(text: str) -> bool:

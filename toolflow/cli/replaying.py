@@ -7,23 +7,25 @@ from dataclasses import replace
 import typer
 
 from toolflow.cli.asking import Asked, answer, answer_sweep, capacities
-from toolflow.cli.console import Output, say, say_data, tell
+from toolflow.cli.console import Output, tell
 from toolflow.cli.inputs import chosen, look_at, policy_of
 from toolflow.cli.reliving import relive
+from toolflow.cli.replay_output import ReplayOutput
 from toolflow.cli.walking import until, walk_through
 from toolflow.errors import UsageError
 from toolflow.formats.session import read_session
 from toolflow.model.recording import Recording
-from toolflow.recording import load_recording
-from toolflow.recording import replay as replay_recording
+from toolflow.recording import replay_turns
 from toolflow.recording.asking import Missing
 from toolflow.recording.leniency import IGNORABLE
-from toolflow.recording.replaying import report_data
+from toolflow.recording.turn_reader import TurnSource, head_of, turns_of
 from toolflow.render.what_if_picture import Shows
 
 
 def replay(
-    recording: str = typer.Argument(..., metavar="RECORDING", help="A recording or session log."),
+    recording: str = typer.Argument(
+        ..., metavar="RECORDING", help="A recording, journal or session log."
+    ),
     policy: str | None = typer.Option(
         None, "--policy", "-p", help="What if this policy had been in force?"
     ),
@@ -84,17 +86,22 @@ def replay(
         raise UsageError("--ignore belongs to a replay that compares. Leave it out.")
     if picture is not None and (strict or kinds or not other or sweep is not None):
         raise UsageError("--picture draws an answer. Ask with --policy, --pool or --resources.")
-    if live or walks or sweep is not None or (other and not (strict or kinds)):
-        _tell_notices(loaded)
-    if live:
-        return relive(loaded, flow, output, writes=writes)
-    if walks:
-        return walk_through(loaded, until_call) if step else until(loaded, str(until_call), output)
-    if sweep is not None:
-        return answer_sweep(loaded, asked, sweep)
-    if other and not (strict or kinds):
-        return answer(loaded, asked, picture=picture, shows=shows)
-    return _replay(loaded, asked, kinds)
+    if live or (other and sweep is None and not (strict or kinds)):
+        whole = _whole(loaded)
+        _tell_notices(whole)
+        if live:
+            return relive(whole, flow, output, writes=writes)
+        return answer(whole, asked, picture=picture, shows=shows)
+    if not walks and sweep is None:
+        code = _replay(loaded, asked, kinds)
+    elif sweep is not None:
+        code = answer_sweep(loaded, asked, sweep)
+    elif step:
+        code = walk_through(loaded, until_call)
+    else:
+        code = until(loaded, str(until_call), output)
+    _tell_notices(loaded)
+    return code
 
 
 def _refuse(*, other: bool, live: bool, walks: bool, tools: bool) -> None:
@@ -111,9 +118,9 @@ def _refuse(*, other: bool, live: bool, walks: bool, tools: bool) -> None:
         raise UsageError("--until and --step walk through what was recorded. Leave rules out.")
 
 
-def _replay(loaded: Recording, asked: Asked, kinds: list[str]) -> int:
-    """Compare with what was recorded."""
-    report = replay_recording(
+def _replay(loaded: Recording | TurnSource, asked: Asked, kinds: list[str]) -> int:
+    """Compare with what was recorded, turn by turn."""
+    turns = replay_turns(
         loaded,
         policy=asked.policy,
         cwd=asked.cwd,
@@ -121,28 +128,30 @@ def _replay(loaded: Recording, asked: Asked, kinds: list[str]) -> int:
         resources=asked.resources,
         ignore=kinds,
     )
-    if asked.output == "text":
-        say(str(report))
-    else:
-        say_data(report_data(report), asked.output)
-    for replayed in report.turns:
-        for passed in replayed.ignored:
-            tell(f"ignored {passed.kind}: {passed}")
-    _tell_notices(loaded)
-    return 0 if report.ok else 1
+    with ReplayOutput(asked.output) as output:
+        for replayed in turns:
+            output.turn(replayed)
+        ok = all(notice.code != "corrupt_turn" for notice in loaded.notices)
+        output.end(ok=ok, notices=[notice.message for notice in loaded.notices])
+    return 0 if ok else 1
 
 
-def _tell_notices(loaded: Recording) -> None:
+def _tell_notices(loaded: Recording | TurnSource) -> None:
     for notice in loaded.notices:
         tell(f"notice: {notice.message}")
 
 
-def _loaded(path: str, turn: str | None) -> Recording:
+def _whole(loaded: Recording | TurnSource) -> Recording:
+    return loaded if isinstance(loaded, Recording) else loaded.recording()
+
+
+def _loaded(path: str, turn: str | None) -> Recording | TurnSource:
     """The recording, or the part of it that the user chose; a session log is read as one."""
     given = look_at(path)
     if given.kind not in {"recording", "log"}:
         raise UsageError(f"{path}: this is a {given.kind}, not a recording.")
-    loaded = load_recording(path) if given.kind == "recording" else read_session(path)
+    loaded = given.recording() if given.kind == "recording" else read_session(path)
     if turn is None:
         return loaded
-    return replace(loaded, turns=tuple(chosen(list(loaded.turns), turn)))
+    turns = tuple(chosen(turns_of(loaded), turn))
+    return replace(head_of(loaded), turns=turns, notices=loaded.notices)

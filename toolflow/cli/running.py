@@ -11,7 +11,7 @@ import typer
 
 from toolflow.cli.console import Output
 from toolflow.cli.going import JOURNAL, Wishes, go
-from toolflow.cli.inputs import Input, chosen, look_at, turns_of
+from toolflow.cli.inputs import Input, chosen, each_turn, look_at
 from toolflow.compiler import Plan, load_plan
 from toolflow.errors import UsageError
 from toolflow.flow import Flow, Past, flow_of_turns, load_flow
@@ -129,7 +129,7 @@ def _path(source: Source, path: str) -> str:
 def _turns(given: Input, source: Source) -> list[Turn | Plan]:
     if given.kind == "plan":
         return [load_plan(Path(given.path))]
-    turns = [each.turn for each in chosen(turns_of(given, source.format), source.turn)]
+    turns = [each.turn for each in chosen(each_turn(given, source.format), source.turn)]
     if len({turn.id for turn in turns}) < len(turns) or not turns:
         raise UsageError(f"{source.what} has {len(turns)} turns. Choose one with --turn.")
     return list(turns)

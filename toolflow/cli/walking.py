@@ -11,13 +11,14 @@ from toolflow.cli.console import Output, harmless, say, say_data
 from toolflow.errors import UsageError
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.recording.naming import find_call
+from toolflow.recording.turn_reader import TurnSource, turns_of
 from toolflow.recording.walking import Moment, Walk
 
 _MOST = 20
 _HELP = "Enter: next; a number: so many; a call's name: until it starts; q: end"
 
 
-def until(recording: Recording, name: str, output: Output) -> int:
+def until(recording: Recording | TurnSource, name: str, output: Output) -> int:
     """Show a run at the point where a call would start."""
     recorded, index = find_call(recording, name)
     walk = Walk(recorded)
@@ -40,17 +41,17 @@ def until(recording: Recording, name: str, output: Output) -> int:
     return 0
 
 
-def walk_through(recording: Recording, name: str | None) -> int:
+def walk_through(recording: Recording | TurnSource, name: str | None) -> int:
     """Go through runs, turn by turn, as a person at the terminal says.
 
     Args:
         recording: The recording.
         name: The call at whose start the walk begins; ``None`` for the begin of the first run.
     """
-    turns, index = recording.turns, None
+    turns, index = turns_of(recording), None
     if name is not None:
         recorded, index = find_call(recording, name)
-        turns = (recorded,)
+        turns = iter((recorded,))
     for recorded in turns:
         if _walk(recorded, index):
             break

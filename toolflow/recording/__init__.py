@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from toolflow.recording.forms import outcome_from as outcome_from
     from toolflow.recording.journal import Journal as Journal
     from toolflow.recording.journal import JournalContent as JournalContent
+    from toolflow.recording.journal import JournalRecording as JournalRecording
     from toolflow.recording.journal import JournalTurn as JournalTurn
     from toolflow.recording.journal import open_journal as open_journal
     from toolflow.recording.journal import read_journal as read_journal
     from toolflow.recording.recorder import Recorder as Recorder
     from toolflow.recording.replayer import replay as replay
+    from toolflow.recording.replayer import replay_turns as replay_turns
     from toolflow.recording.replaying import ReplayedTurn as ReplayedTurn
     from toolflow.recording.replaying import ReplayReport as ReplayReport
     from toolflow.recording.simulator import Simulation as Simulation
@@ -39,14 +41,18 @@ if TYPE_CHECKING:
     from toolflow.recording.sweeping import sweep as sweep
     from toolflow.recording.turn_form import turn_data as turn_data
     from toolflow.recording.turn_form import turn_from as turn_from
+    from toolflow.recording.turn_reader import RecordingReader as RecordingReader
+    from toolflow.recording.turn_reader import open_recording as open_recording
 
 _HOMES = {
     "CrashRepair": "crash",
     "Journal": "journal",
     "JournalContent": "journal",
+    "JournalRecording": "journal",
     "JournalTurn": "journal",
     "Recorder": "recorder",
     "RecordingDiff": "differing",
+    "RecordingReader": "turn_reader",
     "ReplayReport": "replaying",
     "ReplayedTurn": "replaying",
     "Simulation": "simulator",
@@ -59,10 +65,12 @@ _HOMES = {
     "load_checkpoint": "checkpoint_file",
     "load_recording": "file",
     "open_journal": "journal",
+    "open_recording": "turn_reader",
     "outcome_data": "forms",
     "outcome_from": "forms",
     "read_journal": "journal",
     "replay": "replayer",
+    "replay_turns": "replayer",
     "save_checkpoint": "checkpoint_file",
     "save_recording": "file",
     "simulate": "simulator",

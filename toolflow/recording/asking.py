@@ -8,7 +8,7 @@ were held by others, is in neither.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -177,11 +177,11 @@ def filled(recorded: RecordedTurn, fill: Mapping[str, float]) -> list[float]:
     ]
 
 
-def filler(turns: Sequence[RecordedTurn], missing: Missing) -> dict[str, float]:
+def filler(turns: Iterable[RecordedTurn], missing: Missing) -> dict[str, float]:
     """What counts where no time is recorded, by tool; the empty name stands for all tools.
 
     Args:
-        turns: All turns of the recording.
+        turns: All turns of the recording; for ``zero`` none of them is read.
         missing: ``zero`` or ``median``.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,23 +11,26 @@ from toolflow.model.plan import PlanData
 from toolflow.model.recording import RecordedTurn
 
 
-def whole_turns(turns: Sequence[RecordedTurn]) -> list[RecordedTurn]:
+def whole_turns(turns: Iterable[RecordedTurn]) -> Iterator[RecordedTurn]:
     """Turns in one piece: a run that paused goes with the run that resumed it.
 
     Args:
         turns: Turns as they stand in a recording.
 
-    Returns:
+    Yields:
         The turns in their order. Of a run in parts the last one counts, and each call has the
         times of the part in which its body ran last.
     """
-    found: list[RecordedTurn] = []
+    before: RecordedTurn | None = None
     for turn in turns:
-        if found and _goes_on(found[-1], turn):
-            found[-1] = replace(turn, times=_merged(found[-1].times, turn.times))
-        else:
-            found.append(turn)
-    return found
+        if before is not None and _goes_on(before, turn):
+            before = replace(turn, times=_merged(before.times, turn.times))
+            continue
+        if before is not None:
+            yield before
+        before = turn
+    if before is not None:
+        yield before
 
 
 def body_seconds(recorded: RecordedTurn) -> tuple[float | None, ...]:

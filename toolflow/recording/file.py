@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from toolflow import yamlio
 from toolflow.errors import Problem, RecordingError, ToolflowError, UsageError
-from toolflow.model.recording import RecordedTurn, Recording
-from toolflow.model.turn import Notice
+from toolflow.model.recording import Recording
 from toolflow.recording.atomic import replacing, told
-from toolflow.recording.forms import notice_data, read_notices
-from toolflow.recording.reader import Path, Reader
-from toolflow.recording.sealing import seal, sealed_in, unseal
-from toolflow.recording.side_files import KEY as FILE_KEY
-from toolflow.recording.side_files import fetch, put_aside
-from toolflow.recording.turn_form import read_recorded_turn, turn_data
+from toolflow.recording.forms import notice_data
+from toolflow.recording.sealing import seal, sealed_in
+from toolflow.recording.side_files import put_aside
+from toolflow.recording.turn_form import turn_data
+from toolflow.recording.turn_reader import TURNS, VERSION, RecordingReader
 from toolflow.yamlio import Document
-
-VERSION: Final = 1
-_FIELDS: Final = ("version", "source", "policy_digest", "policy", "notices", "turns")
 
 
 def recording_data(recording: Recording) -> dict[str, Any]:
@@ -76,20 +70,26 @@ def dump_recording(recording: Recording, form: Literal["yaml", "json"] = "yaml")
     return yaml_text(data)
 
 
-def yaml_text(data: Mapping[str, Any]) -> str:
+def yaml_text(
+    data: Mapping[str, Any], dump: Callable[[Mapping[str, Any]], str] = yamlio.dump
+) -> str:
     """Data as YAML; where YAML cannot hold a part of it, that part is sealed.
+
+    Args:
+        data: The data of a recording.
+        dump: What writes it, or a part of it.
 
     Raises:
         RecordingError: If it holds what cannot be sealed either.
     """
     try:
-        text = yamlio.dump(data)
+        text = dump(data)
         if not sealed_in(text):
             return text
     except (ValueError, RecursionError):
         pass  # lone surrogates, or nesting too deep for YAML: these parts are sealed
     try:
-        return yamlio.dump(seal(data))
+        return dump(seal(data))
     except (TypeError, ValueError, RecursionError) as error:
         raise RecordingError(unwritable("<recording>", error)) from error
 
@@ -161,33 +161,11 @@ def load_recording(
         RecordingError: If the document cannot be used, or no turn of it can; every problem with
             its line and column.
     """
-    document = _document(source)
-    aside = list(fetch(document.value, _path(source))) if _has_files(document) else []
-    if document.text == "" or sealed_in(document.text):
-        document = replace(document, value=unseal(document.value))
-    reader = Reader(document)
-    data = reader.mapping(document.value, (), _FIELDS)
-    version = reader.field(data, (), "version", int, 0)
-    if type(data.get("version")) is int and version != VERSION:
-        reader.problem(("version",), f"version is {version}. Use {VERSION}.")
-    notices = read_notices(reader, data, ())
-    recording = Recording(
-        (),
-        reader.field(data, (), "source", dict, {}),
-        reader.field(data, (), "policy", str, None),
-        reader.field(data, (), "policy_digest", str, ""),
-        notices,
-    )
-    items = reader.field(data, (), "turns", list)
-    if reader.problems:
+    reader = RecordingReader(yamlio.Whole(_document(source), TURNS), _path(source))
+    recording = reader.recording()
+    if strict and reader.problems:
         raise RecordingError(reader.problems)
-    turns, corrupt = _read_turns(reader.document, items)
-    corrupt += aside
-    if corrupt and (strict or len({problem[0] for problem in corrupt}) == len(items)):
-        raise RecordingError([problem for _, problem in corrupt])
-    names = [recorded.turn.id for recorded in turns]
-    found = tuple(_corrupt(names[index], problem) for index, problem in corrupt)
-    return replace(recording, turns=tuple(turns), notices=notices + found)
+    return recording
 
 
 def _path(source: object) -> FilePath | None:
@@ -201,10 +179,6 @@ def _is_text(source: str) -> bool:
     return "\n" in source or source.lstrip().startswith("{")
 
 
-def _has_files(document: Document) -> bool:
-    return document.text == "" or FILE_KEY in document.text
-
-
 def _document(source: str | FilePath | Mapping[str, Any] | Document) -> Document:
     if isinstance(source, Document):
         return source
@@ -213,23 +187,6 @@ def _document(source: str | FilePath | Mapping[str, Any] | Document) -> Document
     if isinstance(source, str) and _is_text(source):
         return yamlio.load(source, source="<recording>", error=RecordingError)
     return yamlio.load_file(source, error=RecordingError)
-
-
-def _read_turns(
-    document: Document, items: list[Any]
-) -> tuple[list[RecordedTurn], list[tuple[int, Problem]]]:
-    turns: list[RecordedTurn] = []
-    corrupt: list[tuple[int, Problem]] = []
-    for index, item in enumerate(items):
-        reader = Reader(document)
-        path: Path = ("turns", index)
-        turns.append(read_recorded_turn(reader, item, path))
-        corrupt += [(index, problem) for problem in reader.problems]
-    return turns, corrupt
-
-
-def _corrupt(turn: str, problem: Problem) -> Notice:
-    return Notice("corrupt_turn", problem.message, problem.line, turn)
 
 
 def unwritable(source: str, error: Exception) -> Problem:

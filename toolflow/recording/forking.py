@@ -65,7 +65,7 @@ def fork_at(
     """
     recorded, index = find_call(recording, call)
     parts = [t for t in recording.turns if _key(t) == _key(recorded)]
-    whole = whole_turns(parts)[-1]
+    *_, whole = whole_turns(parts)
     rules = Rules(recording, policy, tools, cwd=cwd, pool=None)
     plan = planned(rules, recorded)
     kept = _kept(parts, whole, index)

@@ -88,14 +88,23 @@ class ReplayReport:
 
     def __str__(self) -> str:
         """One line a turn, and one for the whole."""
-        count = len(self.turns)
-        turns = f"{count} {'turn' if count == 1 else 'turns'}"
-        if self.divergences:
-            whole = f"{len(self.divergences)} of {turns} left the recorded path."
-        else:
-            same = sum(bool(turn.compared) for turn in self.turns)
-            whole = f"{turns} replayed, {same} of them compared: no divergence."
+        same = sum(bool(turn.compared) for turn in self.turns)
+        whole = whole_line(len(self.turns), same, len(self.divergences))
         return "\n".join([*map(str, self.turns), whole])
+
+
+def whole_line(turns: int, compared: int, divergences: int) -> str:
+    """What a replay found, on one line.
+
+    Args:
+        turns: How many turns there are.
+        compared: In how many something was compared with the record.
+        divergences: How many left the recorded path.
+    """
+    noun = f"{turns} {'turn' if turns == 1 else 'turns'}"
+    if divergences:
+        return f"{divergences} of {noun} left the recorded path."
+    return f"{noun} replayed, {compared} of them compared: no divergence."
 
 
 def report_data(report: ReplayReport) -> dict[str, Any]:
@@ -106,18 +115,20 @@ def report_data(report: ReplayReport) -> dict[str, Any]:
     """
     return {
         "ok": report.ok,
-        "turns": [
-            {
-                "turn": turn.id,
-                "compared": list(turn.compared),
-                "starts": list(turn.starts),
-                "unused": list(turn.unused),
-                "divergence": _difference(turn.divergence),
-                "ignored": [_difference(each) for each in turn.ignored],
-            }
-            for turn in report.turns
-        ],
+        "turns": [replayed_data(turn) for turn in report.turns],
         "notices": [notice.message for notice in report.notices],
+    }
+
+
+def replayed_data(turn: ReplayedTurn) -> dict[str, Any]:
+    """One turn of a report as JSON values."""
+    return {
+        "turn": turn.id,
+        "compared": list(turn.compared),
+        "starts": list(turn.starts),
+        "unused": list(turn.unused),
+        "divergence": _difference(turn.divergence),
+        "ignored": [_difference(each) for each in turn.ignored],
     }
 
 

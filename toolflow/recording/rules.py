@@ -59,7 +59,7 @@ class Rules:
         self._cwd = cwd if cwd is not None else folder if isinstance(folder, str) else None
         servers = source.get("servers")
         self._servers: Mapping[str, str] = servers if isinstance(servers, Mapping) else {}
-        self._catalogs: dict[int, tuple[RecordedCatalog, frozenset[int]]] = {}
+        self._last: tuple[RecordedTurn, RecordedCatalog, frozenset[int]] | None = None
 
     def plan(self, recorded: RecordedTurn) -> Plan:
         """The plan of a recorded turn as it is now.
@@ -162,10 +162,9 @@ class Rules:
 
     def _known(self, recorded: RecordedTurn) -> tuple[RecordedCatalog, frozenset[int]]:
         """The tools as the turn shows them, and the calls that a tool itself settled."""
-        key = id(recorded)
-        if key not in self._catalogs:
-            self._catalogs[key] = self._declared(recorded)
-        return self._catalogs[key]
+        if self._last is None or self._last[0] is not recorded:  # one turn at a time is asked for
+            self._last = (recorded, *self._declared(recorded))
+        return self._last[1], self._last[2]
 
     def _declared(self, recorded: RecordedTurn) -> tuple[RecordedCatalog, frozenset[int]]:
         assert recorded.plan is not None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,47 +34,46 @@ def put_aside(data: dict[str, Any], path: Path, above: int) -> None:
     Raises:
         RecordingError: If a file cannot be written.
     """
-    for _, _, call in _calls(data):
-        outcome = call["outcome"]
-        if "value" not in outcome or _size(outcome["value"]) <= above:
-            continue
-        content, ending = _content(outcome["value"])
-        if len(content) <= above:
-            continue
-        name = f"{FOLDER}/{hashlib.sha256(content).hexdigest()}.{ending}"
-        with told(path.parent / name):
-            _write(path.parent / name, content)
-        call["outcome"] = {**outcome, "value": {KEY: name}}
+    for turn in data["turns"]:
+        for call in turn["calls"]:
+            outcome = call.get("outcome", {})
+            if "value" not in outcome or _size(outcome["value"]) <= above:
+                continue
+            content, ending = _content(outcome["value"])
+            if len(content) <= above:
+                continue
+            name = f"{FOLDER}/{hashlib.sha256(content).hexdigest()}.{ending}"
+            with told(path.parent / name):
+                _write(path.parent / name, content)
+            call["outcome"] = {**outcome, "value": {KEY: name}}
 
 
-def fetch(data: Any, path: Path | None) -> Iterator[tuple[int, Problem]]:
-    """Put the results in files beside a recording back into its data.
+def fetched_turn(turn: Any, place: int, path: Path | None) -> tuple[Any, list[Problem]]:
+    """A turn with its results that are in files beside the recording.
 
     Args:
-        data: The document's value; it is changed.
+        turn: The turn's value in the document; it is not changed.
+        place: Which of the turns it is, counted from 0.
         path: Where the recording is; ``None`` where it came from no file.
 
-    Yields:
-        What cannot be had: the place of its turn, and why.
+    Returns:
+        A turn with the results, and why some of them cannot be had.
     """
-    for place, where, call in _calls(data):
-        value = call["outcome"].get("value")
+    calls = turn.get("calls") if isinstance(turn, dict) else None
+    found, problems = list(calls) if isinstance(calls, list) else [], []
+    for number, call in enumerate(found):
+        outcome: Any = call.get("outcome") if isinstance(call, dict) else None
+        value = outcome.get("value") if isinstance(outcome, dict) else None
         if isinstance(value, dict) and value.keys() == {KEY}:
             try:
-                call["outcome"]["value"] = _fetched(value[KEY], path)
+                whole = {**outcome, "value": _fetched(value[KEY], path)}
             except RecordingError as error:
-                said = error.problems[0].message
-                yield place, Problem(f"{where}: {said}", str(path or "<recording>"))
-
-
-def _calls(data: Any) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """The calls with an outcome of a recording, as far as it has the form of one."""
-    turns = data.get("turns") if isinstance(data, dict) else None
-    for place, turn in enumerate(turns if isinstance(turns, list) else ()):
-        calls = turn.get("calls") if isinstance(turn, dict) else None
-        for number, call in enumerate(calls if isinstance(calls, list) else ()):
-            if isinstance(call, dict) and isinstance(call.get("outcome"), dict):
-                yield place, f"turns[{place}].calls[{number}].outcome.value", call
+                where = f"turns[{place}].calls[{number}].outcome.value"
+                said = f"{where}: {error.problems[0].message}"
+                problems.append(Problem(said, str(path or "<recording>")))
+            else:
+                found[number] = {**call, "outcome": whole}
+    return ({**turn, "calls": found} if found else turn), problems
 
 
 def _size(value: Any) -> int:

@@ -14,6 +14,7 @@ from toolflow.recording.asking import Missing, filled, filler, planned
 from toolflow.recording.durations import body_seconds, whole_turns
 from toolflow.recording.projection import project
 from toolflow.recording.rules import Rules
+from toolflow.recording.turn_reader import TurnSource, head_of, turns_of
 
 PAYS = 0.01  # a wider pool pays if it is faster by more than this part
 _MOST = 1000
@@ -85,7 +86,7 @@ class Sweep:
 
 
 def sweep(
-    recording: Recording,
+    recording: Recording | TurnSource,
     pools: Iterable[int],
     *,
     policy: Policy | None = None,
@@ -97,7 +98,7 @@ def sweep(
     """Run the turns of a recording in virtual time under several pool sizes.
 
     Args:
-        recording: The recording.
+        recording: The recording, or the reader of one, of which no turn is kept.
         pools: The pool sizes, integers of at least 1; doubled ones count once.
         policy: As for `what_if`.
         resources: As for `what_if`.
@@ -113,12 +114,12 @@ def sweep(
             of at least 1; else as for `what_if`.
     """
     sizes = _sizes(pools)
-    rules = Rules(recording, policy, tools, cwd=cwd, pool=None, resources=resources)
-    fill = filler(recording.turns, missing)
+    rules = Rules(head_of(recording), policy, tools, cwd=cwd, pool=None, resources=resources)
+    fill = filler(turns_of(recording), missing)
     totals, waits = dict.fromkeys({1, *sizes}, 0.0), dict.fromkeys({1, *sizes}, 0.0)
     work = critical = 0.0
     unknown = 0
-    for recorded in whole_turns(recording.turns):
+    for recorded in whole_turns(turns_of(recording)):
         plan, seconds = planned(rules, recorded), filled(recorded, fill)
         runs = {size: project(plan, seconds, recorded.outcomes, pool=size) for size in totals}
         for size, run in runs.items():

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
+from toolflow import yamlio
 from toolflow.errors import RecordingError, ToolflowError
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.recording.atomic import replacing, told
@@ -60,7 +61,7 @@ def _data(recorded: RecordedTurn) -> dict[str, Any]:
 
 
 def _yaml_item(data: dict[str, Any], *, first: bool) -> str:  # noqa: ARG001  # as for JSON
-    return yaml_text({"turns": [data]}).partition("\n")[2]
+    return yaml_text({"turns": [data]}, lambda whole: yamlio.dump_item(whole["turns"][0], 2))
 
 
 def _join_yaml(file: IO[str], head: dict[str, Any], body: IO[str], *, empty: bool) -> None:

@@ -61,6 +61,7 @@ class Workers:
 
     Attributes:
         eager: Whether every queued call gets a worker at once.
+        departures: How often a body began to wait for something.
     """
 
     def __init__(self, run: Run) -> None:
@@ -71,16 +72,12 @@ class Workers:
         self._idle: list[anyio.Event] = []
         self._closed = False
         self.eager = False
+        self.departures = 0
 
     @property
     def queued(self) -> Iterable[int]:
         """The calls that have a permit and that no worker has begun, in order."""
         return self._queue
-
-    @property
-    def none_away(self) -> bool:
-        """Whether no body that a worker has begun waits for anything."""
-        return self._looking + len(self._idle) >= self._count
 
     def add(self, index: int) -> None:
         """Queue a call that has a permit."""
@@ -90,6 +87,7 @@ class Workers:
 
     def left(self) -> None:
         """A worker is away."""
+        self.departures += 1
         self._looking -= 1
         while self._looking < len(self._queue) and self._call_one():
             pass

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from toolflow.errors import Problem
 from toolflow.yamlio.document import Spot, doubled, mark, own_mark, place
+from toolflow.yamlio.frames import NO_KEY, Anchored, Frame
 from toolflow.yamlio.scalars import resolve
 from toolflow.yamlio.wording import key_message, parse_problem, tab_problems
 
@@ -20,53 +21,13 @@ MAX_DEPTH: Final = 100
 MAX_ALIASED: Final = 10_000
 MAX_PROBLEMS: Final = 100
 
-_NO_KEY: Final = object()  # the mapping waits for a key
 _BAD_KEY: Final = object()  # the value that comes belongs to a key that cannot be used
 _MERGE: Final = object()  # the value that comes belongs to `<<`
 _BINARY: Final = "tag:yaml.org,2002:binary"
 _MERGE_KEY: Final = "<<"
 
 
-class _Frame:
-    """A list or mapping that is still open."""
-
-    __slots__ = (
-        "anchor",
-        "before",
-        "height",
-        "key",
-        "key_mark",
-        "mapping",
-        "merges",
-        "spot",
-        "value",
-    )
-
-    def __init__(self, *, mapping: bool, at: int, anchor: str | None, before: int) -> None:
-        self.mapping = mapping
-        self.value: Any = {} if mapping else []
-        self.spot: Spot = {None: at} if mapping else [at]
-        self.key: Any = _NO_KEY
-        self.key_mark = 0
-        self.anchor = anchor
-        self.before = before  # nodes seen before this one was opened
-        self.height = 1
-        self.merges: list[tuple[Any, Spot]] = []
-
-
-class _Anchored:
-    """A finished value that aliases may name."""
-
-    __slots__ = ("height", "size", "spot", "value")
-
-    def __init__(self, value: Any, spot: Spot, size: int, height: int) -> None:
-        self.value = value
-        self.spot = spot
-        self.size = size
-        self.height = height
-
-
-class _StopReadingError(Exception):
+class StopReadingError(Exception):
     """Reading on makes no sense; what was found so far is told."""
 
 
@@ -84,13 +45,16 @@ class Builder:
         self.source = source
         self.binary = binary
         self.problems: list[Problem] = []
-        self.root = _Frame(mapping=False, at=0, anchor=None, before=0)
+        self.root = Frame(mapping=False, at=0, anchor=None, before=0)
         self.stack = [self.root]
-        self.anchors: dict[str, _Anchored | None] = {}
+        self.anchors: dict[str, Anchored | None] = {}
         self.nodes = 0
         self.aliased = 0
         self.documents = 0
         self.quoted: list[tuple[int, int]] = []  # where tabs are text: quoted and block scalars
+        self.pause = 0  # reading stops when a close leaves so many frames open; 0: it does not
+        self.end = 0  # how far the text was read when it did
+        self._next: Any = None
 
     def build(self) -> tuple[Any, Spot]:
         """Read the whole text.
@@ -102,8 +66,8 @@ class Builder:
 
         end = len(self.text)
         try:
-            self._read()
-        except _StopReadingError:
+            self.read(self.text)
+        except StopReadingError:
             end = 0  # the rest was not looked at
         except (
             YAMLError,
@@ -120,10 +84,20 @@ class Builder:
             self._problem("The document is empty.", 0, "empty")
         return (self.root.value[0], self.root.spot[1]) if self.root.value else (None, 0)
 
-    def _read(self) -> None:
+    def read(self, given: Any) -> bool:
+        """Read up to the next pause, or to the end.
+
+        Args:
+            given: The text, or a file of bytes; of no account when reading goes on.
+
+        Returns:
+            Whether it is a pause.
+        """
         from yaml import events  # noqa: PLC0415 - heavy, see above
 
-        next_event = _events(self.text)
+        if self._next is None:
+            self._next = _events(given)
+        next_event = self._next
         scalar, alias = events.ScalarEvent, events.AliasEvent
         opening, closing = events.CollectionStartEvent, events.CollectionEndEvent
         document, end = events.DocumentStartEvent, events.StreamEndEvent
@@ -135,13 +109,17 @@ class Builder:
             elif kind is alias:
                 self._alias(event)
             elif issubclass(kind, opening):
-                self._open(event, mapping=kind is events.MappingStartEvent)
+                self.open(event, mapping=kind is events.MappingStartEvent)
             elif issubclass(kind, closing):
-                self._close()
+                self.close()
+                if len(self.stack) == self.pause:
+                    self.end = event.end_mark.index
+                    return True
             elif kind is document:
                 self._document(event)
             elif kind is end:
-                return
+                self.end = event.end_mark.index
+                return False
 
     def _document(self, event: Any) -> None:
         self.documents += 1
@@ -150,7 +128,7 @@ class Builder:
             self._problem(
                 "A second document starts here. Use one document a file.", at, "documents"
             )
-            raise _StopReadingError
+            raise StopReadingError
 
     def _scalar(self, event: Any) -> None:
         start = event.start_mark
@@ -164,7 +142,7 @@ class Builder:
             else:
                 self._refuse_tag(event, at)
         elif event.implicit[0]:
-            if value == _MERGE_KEY and frame.mapping and frame.key is _NO_KEY:
+            if value == _MERGE_KEY and frame.mapping and frame.key is NO_KEY:
                 self._merge_key(frame, at)
                 return
             try:
@@ -175,25 +153,25 @@ class Builder:
             self.quoted.append((start.index, event.end_mark.index))
         self._add(frame, value, at)
         if event.anchor is not None:
-            self.anchors[event.anchor] = _Anchored(value, at, 1, 0)
+            self.anchors[event.anchor] = Anchored(value, at, 1, 0)
 
-    def _add(self, frame: _Frame, value: Any, spot: Spot) -> None:
+    def _add(self, frame: Frame, value: Any, spot: Spot) -> None:
         if not frame.mapping:
             frame.value.append(value)
             frame.spot.append(spot)
             return
         key = frame.key
-        if key is _NO_KEY:
+        if key is NO_KEY:
             self._key(frame, value, own_mark(spot))
             return
-        frame.key = _NO_KEY
+        frame.key = NO_KEY
         if key is _MERGE:
             self._merge(frame, value, spot)
         elif key is not _BAD_KEY:
             frame.value[key] = value
             frame.spot[key] = (frame.key_mark, spot)
 
-    def _key(self, frame: _Frame, key: Any, at: int) -> None:
+    def _key(self, frame: Frame, key: Any, at: int) -> None:
         frame.key_mark = at
         frame.key = key
         if not isinstance(key, str):
@@ -202,14 +180,14 @@ class Builder:
         elif key in frame.spot:
             self._problem(doubled(key, frame.spot[key][0]), at, "doubled_key")
 
-    def _merge_key(self, frame: _Frame, at: int) -> None:
+    def _merge_key(self, frame: Frame, at: int) -> None:
         frame.key = _MERGE
         if frame.merges:
             self._problem(
                 "The key '<<' stands here again. Use one '<<' with a list.", at, "doubled_key"
             )
 
-    def _merge(self, frame: _Frame, value: Any, spot: Spot) -> None:
+    def _merge(self, frame: Frame, value: Any, spot: Spot) -> None:
         values = [(value, spot)]
         if isinstance(value, list):
             values = list(zip(value, spot[1:], strict=True))
@@ -222,7 +200,8 @@ class Builder:
             else:
                 frame.merges.append((part, part_spot))
 
-    def _open(self, event: Any, *, mapping: bool) -> None:
+    def open(self, event: Any, *, mapping: bool) -> None:
+        """Begin a list or a mapping."""
         at = _mark(event)
         if len(self.stack) > MAX_DEPTH:
             self._too_deep(at)
@@ -230,10 +209,11 @@ class Builder:
             self._refuse_tag(event, at)
         if event.anchor is not None:
             self.anchors[event.anchor] = None  # open: an alias of it would stand inside itself
-        self.stack.append(_Frame(mapping=mapping, at=at, anchor=event.anchor, before=self.nodes))
+        self.stack.append(Frame(mapping=mapping, at=at, anchor=event.anchor, before=self.nodes))
         self.nodes += 1
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End the list or mapping that was begun last."""
         frame = self.stack.pop()
         parent = self.stack[-1]
         if frame.height >= parent.height:
@@ -245,7 +225,7 @@ class Builder:
                     frame.spot[key] = spot[key]
         if frame.anchor is not None:
             size = self.nodes - frame.before
-            self.anchors[frame.anchor] = _Anchored(frame.value, frame.spot, size, frame.height)
+            self.anchors[frame.anchor] = Anchored(frame.value, frame.spot, size, frame.height)
         self._add(parent, frame.value, frame.spot)
 
     def _alias(self, event: Any) -> None:
@@ -263,7 +243,7 @@ class Builder:
         if self.aliased > MAX_ALIASED:
             allowed = f"Use at most {MAX_ALIASED:,} values by way of aliases."
             self._problem(f"The aliases stand for too much. {allowed}", at, "alias")
-            raise _StopReadingError
+            raise StopReadingError
         if len(self.stack) + found.height > MAX_DEPTH + 1:
             self._too_deep(at)
         parent = self.stack[-1]
@@ -273,7 +253,7 @@ class Builder:
     def _too_deep(self, at: int) -> None:
         message = f"The document is nested too deep here. Use at most {MAX_DEPTH} levels."
         self._problem(message, at, "depth")
-        raise _StopReadingError
+        raise StopReadingError
 
     def _refuse_tag(self, event: Any, at: int) -> None:
         name = str(event.tag).replace("tag:yaml.org,2002:", "!!")
@@ -282,17 +262,17 @@ class Builder:
     def _problem(self, message: str, at: int, code: str) -> None:
         self.problems.append(Problem(message, self.source, *place(at), code=code))
         if len(self.problems) >= MAX_PROBLEMS:
-            raise _StopReadingError
+            raise StopReadingError
 
 
 def _mark(event: Any) -> int:
     return mark(event.start_mark.line, event.start_mark.column)
 
 
-def _events(text: str) -> Any:
+def _events(given: Any) -> Any:
     """The function that gives the next event of a text, from the faster parser there is."""
     import yaml  # noqa: PLC0415 - heavy, see above
 
     # Only the parser part of the loader is used: nothing is composed or constructed.
     loader = getattr(yaml, "CLoader", yaml.Loader)
-    return loader(text).get_event
+    return loader(given).get_event

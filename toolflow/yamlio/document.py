@@ -50,18 +50,20 @@ class Document:
         source: The file's name, or a word such as ``<policy>``.
         text: The text that was read; empty where the document was made from values.
         spots: Works out the places of all values; called only when a place is asked for.
+        root: Where the value stands, if it is a part of a document; paths begin at that one's root.
     """
 
     value: Any
     source: str
     text: str = ""
     spots: Callable[[], Spot] = field(default=lambda: None, repr=False, compare=False)
+    root: Path = ()
 
     @property
     def positions(self) -> Mapping[Path, Place]:
         """Path to (line, column), both counted from 1, of every value; empty where not known."""
         spot = self.spots()
-        return {} if spot is None else dict(_walk(spot, ()))
+        return {} if spot is None else dict(_walk(spot, self.root))
 
     def where(self, path: Path, *, key: bool = False) -> Place | tuple[None, None]:
         """Where a value stands, or the nearest known value around it.
@@ -77,13 +79,30 @@ class Document:
         if spot is None:
             return None, None
         found = own_mark(spot)
-        for step in path:
+        for step in path[len(self.root) :]:
             inner = _step(spot, step)
             if inner is None:
                 break
             key_mark, spot = inner
             found = key_mark if key and step == path[-1] else own_mark(spot)
         return place(found)
+
+    def part(self, path: Path, value: Any) -> Document:
+        """A part of this document as a document of its own.
+
+        Args:
+            path: Where it stands.
+            value: What stands there.
+        """
+
+        def spots() -> Spot:
+            spot = self.spots()
+            for step in path[len(self.root) :]:
+                inner = None if spot is None else _step(spot, step)
+                spot = None if inner is None else inner[1]
+            return spot
+
+        return Document(value, self.source, self.text, spots, path)
 
     def problem(
         self, path: Path, message: str, *, code: str = "invalid", key: bool = False

@@ -57,6 +57,25 @@ def dump(value: Any) -> str:
     return "\n".join(lines)
 
 
+def dump_item(value: Any, indent: int) -> str:
+    """Write one item of a list as it stands in a document whose list has a line for each.
+
+    Args:
+        value: As for `dump`.
+        indent: The column of its dash, counted from 0.
+
+    Returns:
+        The text; it ends in a line feed.
+
+    Raises:
+        ValueError: As `dump` does.
+    """
+    lines: list[str] = []
+    _list([value], indent, lines, "")
+    lines.append("")
+    return "\n".join(lines)
+
+
 def _mapping(value: Mapping[str, Any], indent: int, lines: list[str], lead: str) -> None:
     if indent >= 2 * MAX_DEPTH:
         raise ValueError(f"The value is nested deeper than {MAX_DEPTH} levels.")

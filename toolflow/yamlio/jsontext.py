@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolflow.errors import Problem
-from toolflow.yamlio.document import Spot, doubled, mark, own_mark, place
+from toolflow.yamlio.document import Place, Spot, doubled, mark, own_mark, place
 
 _MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|[^\s\[\]{}:,"]+', re.DOTALL)
 
@@ -54,7 +54,7 @@ def read_json(text: str) -> tuple[Any, bool]:
         return value
 
     try:
-        value = json.loads(text, object_pairs_hook=pairs, parse_constant=_refuse)
+        value = json.loads(text, object_pairs_hook=pairs, parse_constant=refuse)
     except json.JSONDecodeError as error:
         message = f"The JSON cannot be read: {error.msg[:1].lower()}{error.msg[1:]}."
         raise NotJsonError(message, error.lineno, error.colno) from error
@@ -65,7 +65,8 @@ def read_json(text: str) -> tuple[Any, bool]:
     return value, doubled
 
 
-def _refuse(name: str) -> None:
+def refuse(name: str) -> None:
+    """Refuse ``NaN`` and ``Infinity``, which are no JSON."""
     raise ValueError(f"{name}. JSON has finite numbers only.")
 
 
@@ -89,18 +90,19 @@ def too_deep(value: Any, limit: int) -> bool:
     return True
 
 
-def json_spots(text: str, source: str) -> tuple[Spot, list[Problem]]:
+def json_spots(text: str, source: str, at: Place = (0, 0)) -> tuple[Spot, list[Problem]]:
     """The places of all values of a JSON text, and its doubled keys.
 
     Args:
         text: Text that `read_json` could read.
         source: The document's name, for problems.
+        at: Line and column, both counted from 0, where the text begins in its file.
     """
     problems: list[Problem] = []
     root: list[Spot] = [0]
     stack: list[Any] = [root]
     keys: list[tuple[str, int] | None] = [None]
-    for part, at in _tokens(text):
+    for part, here in _tokens(text, at):
         outer = stack[-1]
         if part in "]}":
             stack.pop()
@@ -109,10 +111,10 @@ def json_spots(text: str, source: str) -> tuple[Spot, list[Problem]]:
             key = json.loads(part)
             if key in outer:
                 said = doubled(key, outer[key][0])
-                problems.append(Problem(said, source, *place(at), code="doubled_key"))
-            keys[-1] = (key, at)
+                problems.append(Problem(said, source, *place(here), code="doubled_key"))
+            keys[-1] = (key, here)
         else:
-            spot: Spot = {None: at} if part == "{" else [at] if part == "[" else at
+            spot: Spot = {None: here} if part == "{" else [here] if part == "[" else here
             _put(outer, keys, spot)
             if part in "{[":
                 stack.append(spot)
@@ -129,8 +131,9 @@ def _put(outer: Any, keys: list[tuple[str, int] | None], spot: Spot) -> None:
         outer.append(spot)
 
 
-def _tokens(text: str) -> Iterator[tuple[str, int]]:
+def _tokens(text: str, at: Place) -> Iterator[tuple[str, int]]:
     lines = [0, *(match.end() for match in re.finditer("\n", text))]
     for match in _MARK.finditer(text):
         line = bisect_right(lines, match.start()) - 1
-        yield match.group(), mark(line, match.start() - lines[line])
+        column = match.start() - lines[line] + (at[1] if line == 0 else 0)
+        yield match.group(), mark(at[0] + line, column)

@@ -12,13 +12,11 @@ from toolflow.errors import ConfigError, DocumentError, Problem
 from toolflow.yamlio.build import MAX_DEPTH, Builder
 from toolflow.yamlio.document import Document, Spot
 from toolflow.yamlio.jsontext import NotJsonError, json_spots, read_json, too_deep
+from toolflow.yamlio.window import FORBIDDEN, forbidden_message
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 
-_FORBIDDEN = re.compile(
-    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # YAML 1.2.2, 5.1
-)
-_JSON_TEXT = re.compile(r"[ \t\r\n]*[\[{]")
+JSON_TEXT: Final = re.compile(r"[ \t\r\n]*[\[{]")
 
 
 def load(
@@ -51,14 +49,14 @@ def load(
         raise error(_too_big(source, max_bytes))
     plain = _decode(text, source, error) if isinstance(text, bytes) else text.removeprefix("\ufeff")
     is_json = source.endswith(".json")
-    if is_json or _JSON_TEXT.match(plain):
+    if is_json or JSON_TEXT.match(plain):
         try:
             return _json(plain, source, error)
         except NotJsonError as problem:
             if is_json:
                 found = Problem(str(problem), source, problem.line, problem.column, "syntax")
                 raise error(found) from None
-    if bad := _FORBIDDEN.search(plain):
+    if bad := FORBIDDEN.search(plain):
         raise error(_forbidden(plain, bad, source))
     builder = Builder(plain, source, binary=binary)
     value, spot = builder.build()
@@ -157,10 +155,7 @@ def _forbidden(text: str, found: re.Match[str], source: str) -> Problem:
     index = found.start()
     line = text.count("\n", 0, index) + 1
     column = index - text.rfind("\n", 0, index)
-    message = (
-        f"The character U+{ord(found.group()):04X} is not allowed. "
-        "Write it as an escape in double quotes."
-    )
+    message = forbidden_message(found.group())
     return Problem(message, source, line, column, "character")
 
 

@@ -40,21 +40,24 @@ _WORDS = (
 )
 
 
-def parse_problem(error: Exception, text: str, source: str) -> tuple[Problem, int]:
+def parse_problem(
+    error: Exception, text: str, source: str, *, begin: int = 0
+) -> tuple[Problem, int]:
     """What stopped the parser, as one problem.
 
     Args:
         error: What the parser raised.
         text: The text that it read.
         source: The document's name.
+        begin: How much of the text was read before and is not at hand any more.
 
     Returns:
-        The problem, and the offset up to which the text was read.
+        The problem, and the offset in the text up to which it was read.
     """
     at = getattr(error, "problem_mark", None)
     if at is None:
         return Problem("The YAML cannot be read.", source, code="syntax"), 0
-    line, column, index = at.line, at.column, at.index
+    line, column, index = at.line, at.column, at.index - begin
     before = text[text.rfind("\n", 0, index) + 1 : index]
     if text[index : index + 1] == "\t" or (before.endswith("\t") and before.isspace()):
         tab = text.index("\t", index - len(before))

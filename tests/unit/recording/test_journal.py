@@ -21,7 +21,12 @@ from toolflow import Context, Engine, Toolbox
 from toolflow.errors import JournalError, ToolflowError, UsageError
 from toolflow.locks import MemoryStore
 from toolflow.policy import load_policy
-from toolflow.recording.journal import is_written, open_journal, read_journal
+from toolflow.recording.journal import (
+    JournalRecording,
+    is_written,
+    open_journal,
+    read_journal,
+)
 from toolflow.runtime.transcript import Transcript
 from toolflow.testing import DiskFaults
 
@@ -389,7 +394,8 @@ def test_any_line_may_say_anything_and_is_told(tmp_path: Path, data: Any) -> Non
     with suppress(ToolflowError):
         content = read_journal(path)
         content.repair()
-        content.recording()
+        whole = content.recording()
+        assert JournalRecording(path).recording() == whole
 
 
 def test_a_journal_goes_on_in_further_files_and_a_missing_one_costs_its_turns_only(

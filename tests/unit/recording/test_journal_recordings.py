@@ -17,7 +17,7 @@ from toolflow.errors import JournalError
 from toolflow.locks import MemoryStore
 from toolflow.model.outcome import Image, Outcome
 from toolflow.recording import Recorder, dump_recording, load_recording, replay
-from toolflow.recording.journal import open_journal, read_journal
+from toolflow.recording.journal import JournalRecording, open_journal, read_journal
 from toolflow.recording.result import RunResult
 from toolflow.runtime.control import Control
 from toolflow.runtime.hooks import Deny, Hooks
@@ -101,6 +101,7 @@ CALLS: tuple[Any, ...] = (
 
 
 def kept(path: Path) -> Any:
+    assert JournalRecording(path).recording() == read_journal(path).recording()
     return read_journal(path).recording(source={"cwd": "/repo"})
 
 

@@ -186,7 +186,7 @@ def test_a_run_that_paused_is_one_turn_with_the_run_that_resumed_it(run: Runner)
 
     recording = run(main)
     assert len(recording.turns) == 2
-    assert len(whole_turns(load_recording(dump_recording(recording)).turns)) == 1
+    assert len(list(whole_turns(load_recording(dump_recording(recording)).turns))) == 1
 
     (turn,) = what_if(recording, pool=1).turns
     assert turn.missing == ()

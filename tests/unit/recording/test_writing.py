@@ -10,7 +10,7 @@ import pytest
 
 from toolflow.errors import RecordingError
 from toolflow.formats import read_turn
-from toolflow.model import Notice, Outcome, RecordedTurn, Recording
+from toolflow.model import Notice, Outcome, RecordedTurn, Recording, Turn
 from toolflow.recording import dump_recording, load_recording
 from toolflow.recording.writing import save_turns
 
@@ -44,6 +44,14 @@ def test_plain_turns_give_the_very_same_text(tmp_path: Path, form: str) -> None:
     path = tmp_path / f"r.{form}"
     save_turns(iter(plain.turns), lambda: replace(plain, turns=()), path)
     assert path.read_text("utf-8") == dump_recording(plain, form)  # type: ignore[arg-type]  # of the two
+
+
+@pytest.mark.parametrize("form", ["yaml", "json"])
+def test_a_turn_that_fits_on_the_line_of_its_list_is_not_lost(tmp_path: Path, form: str) -> None:
+    small = Recording((RecordedTurn(Turn("t", ()), ()),))
+    path = tmp_path / f"r.{form}"
+    assert save_turns(iter(small.turns), lambda: replace(small, turns=()), path) == 1
+    assert load_recording(path) == small
 
 
 def test_what_was_there_stays_if_a_turn_cannot_be_read(tmp_path: Path) -> None:

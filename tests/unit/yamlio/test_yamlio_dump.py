@@ -110,3 +110,9 @@ def test_what_could_not_be_read_back_for_its_depth_is_not_written(deep: type) ->
     assert yamlio.load(yamlio.dump(value)).value == value
     with pytest.raises(ValueError, match="deeper than 100 levels"):
         yamlio.dump([value])
+
+
+def test_an_item_is_written_as_it_stands_in_its_list() -> None:
+    items = [{"a": "x" * 90, "b": ["y" * 90]}, {"a": 1}, "two\nlines", ["z" * 99], "word", {}]
+    whole = yamlio.dump({"list": items})
+    assert whole == "list:\n" + "".join(yamlio.dump_item(item, 2) for item in items)

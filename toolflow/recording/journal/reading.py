@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,25 +60,46 @@ class JournalContent:
         Raises:
             JournalError: If the facts of a turn cannot be read.
         """
-        own = self.about.get("source")
-        where = {
-            "format": "toolflow",
-            **(own if isinstance(own, Mapping) else {}),
-            **(source or {}),
-        }
         digest = self.turns[-1].plan.policy_digest if self.turns else ""
         turns = tuple(map(recorded_turn, self.turns))
+        where = source_of(self.about) | dict(source or {})
         return Recording(turns, where, self.policies.get(digest), digest, self.notices)
 
 
+def source_of(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the recording of a journal comes from, as far as its header says.
+
+    Args:
+        about: What the header says of the run.
+    """
+    own = about.get("source")
+    return {"format": "toolflow", **(own if isinstance(own, Mapping) else {})}
+
+
 @dataclass
-class _Reading:
+class Reading:
+    """What a journal tells, line by line. Mutable: it lives for one reading.
+
+    Attributes:
+        turns: The turns by number, in the order in which they began; see `over_turns`.
+        policies: The texts of policies by digest.
+        head: Its first header.
+        notices: What was odd so far.
+        continued: The numbers of turns whose rest is another turn.
+        lost: The numbers of turns whose beginning is missing.
+        given: The numbers of turns that were given away.
+        digest: The digest of the policy of the last turn.
+        over: How the last process ended.
+    """
+
     turns: dict[int, TurnState] = field(default_factory=dict)
     policies: dict[str, str | None] = field(default_factory=dict)
     head: Mapping[str, Any] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
     continued: set[int] = field(default_factory=set)
     lost: set[int] = field(default_factory=set)
+    given: set[int] = field(default_factory=set)
+    digest: str = ""
     over: str | None = None
 
     def take(self, line: Line) -> None:
@@ -102,6 +123,26 @@ class _Reading:
         except JournalError as error:
             self._damaged()
             self._note("broken_line", f"this {kind} line cannot be read: {error}.", line)
+
+    def over_turns(self) -> Iterator[TurnState]:
+        """Give away the first turns, as far as no line can tell more of them.
+
+        That is a turn with its last line, or whose rest another turn is. One whose process died
+        may be anywhere among the others, so those that began later wait for it.
+        """
+        while self.turns:
+            first = next(iter(self.turns.values()))
+            if first.status == "open" and first.number not in self.continued:
+                return
+            self.given.add(first.number)
+            del self.turns[first.number]
+            yield first
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What its header says of the run."""
+        about = self.head.get("about")
+        return about if isinstance(about, Mapping) else {}
 
     def _damaged(self) -> None:
         for state in self.turns.values():
@@ -127,6 +168,7 @@ class _Reading:
             before = [each for each in self.turns.values() if _goes_on(each, state)]
             self.continued.update(each.number for each in before[-1:])
         self.turns[state.number] = state
+        self.digest = state.plan.policy_digest
         self.over = None
 
     def _of_turn(self, line: Line, data: Mapping[str, Any]) -> None:
@@ -136,6 +178,9 @@ class _Reading:
             state.tell(data)
         elif type(number) is not int:
             raise JournalError("it names no turn")
+        elif number in self.given:
+            kind = data["line"]
+            self._note("broken_line", f"this {kind} line comes after the end of its turn.", line)
         elif number not in self.lost:
             self.lost.add(number)
             self._note("lost_turn", f"turn {number} is left out: its beginning is missing.", line)
@@ -163,21 +208,36 @@ def read_journal(path: str | Path) -> JournalContent:
         JournalError: If it is not there, cannot be read, or is no journal.
     """
     path = Path(path)
-    files = segments(path)
-    if not files:
-        what = "a folder" if path.is_dir() else "not there"
-        raise JournalError(f"{path}: this journal is {what}. Name the first file of a journal.")
-    reading = _Reading()
-    for number, file in files:
-        for line in lines_of(file, reading.notices, last=number == files[-1][0]):
-            reading.take(line)
-    created, about = reading.head.get("created"), reading.head.get("about")
+    reading = Reading()
+    for _ in read_lines(path, reading):
+        pass
+    created = reading.head.get("created")
     return JournalContent(
         path,
         created if isinstance(created, str) else "",
-        about if isinstance(about, Mapping) else {},
+        reading.about,
         tuple(JournalTurn(s, s.number in reading.continued) for s in reading.turns.values()),
         reading.policies,
         reading.over,
         tuple(reading.notices),
     )
+
+
+def read_lines(path: Path, reading: Reading) -> Iterator[None]:
+    """Read a journal, with a pause after each line.
+
+    Args:
+        path: Its first file.
+        reading: What its lines go into.
+
+    Raises:
+        JournalError: If it is not there, cannot be read, or is no journal.
+    """
+    files = segments(path)
+    if not files:
+        what = "a folder" if path.is_dir() else "not there"
+        raise JournalError(f"{path}: this journal is {what}. Name the first file of a journal.")
+    for number, file in files:
+        for line in lines_of(file, reading.notices, last=number == files[-1][0]):
+            reading.take(line)
+            yield

@@ -186,6 +186,8 @@ class RunWriter:
         except BaseException as error:  # noqa: BLE001  # told when the run has ended
             run.mail.deliver(partial(run.broken, error))
         else:
+            if self._starts.early:
+                self._schedule()
             if self.journal.durability == "batch" and not self._syncing.goes_on:
                 run.mail.deliver(partial(self._syncing.behind, run))
 

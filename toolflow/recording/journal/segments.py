@@ -75,6 +75,15 @@ def whole_lines(content: bytes) -> int:
     return content.rfind(b"\n") + 1
 
 
+def is_journal(path: Path) -> bool:
+    """Whether a file begins like a journal."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(HEAD)) == HEAD
+    except OSError:
+        return False
+
+
 def lines_of(path: Path, notices: list[Notice], *, last: bool) -> Iterator[Line]:
     """The lines of a file; what is wrong with them is noted.
 
@@ -86,10 +95,10 @@ def lines_of(path: Path, notices: list[Notice], *, last: bool) -> Iterator[Line]
     Raises:
         JournalError: If the file cannot be read, or is no journal.
     """
-    content = read_bytes(path)
-    end = whole_lines(content)
-    rows = content[:end].split(b"\n")[:-1]
-    for number, row in enumerate(rows, start=1):
+    for number, row in enumerate(_rows(path), start=1):
+        if not row.endswith(b"\n"):
+            yield from _torn(path, number, row, notices, last=last)
+            return
         data = _value(row)
         if number == 1 and (data is None or data.get("line") != "journal"):
             raise JournalError(f"{path}:1: this is no journal. A journal begins with a header.")
@@ -97,13 +106,31 @@ def lines_of(path: Path, notices: list[Notice], *, last: bool) -> Iterator[Line]
             said = f"{path}:{number}: this line cannot be read, and is left out."
             notices.append(Notice("broken_line", said, number))
         yield Line(str(path), number, data)
-    if end < len(content):
-        if not rows and not (HEAD.startswith(content[: len(HEAD)]) or content.startswith(HEAD)):
-            raise JournalError(f"{path}:1: this is no journal. A journal begins with a header.")
-        said = f"{path}:{len(rows) + 1}: the last line was not written to its end, and is left out."
-        notices.append(Notice("torn_line" if last else "broken_line", said, len(rows) + 1))
-        if not last:
-            yield Line(str(path), len(rows) + 1, None)
+
+
+def _rows(path: Path) -> Iterator[bytes]:
+    """The lines of a file with their line feeds; the last one may have none."""
+    try:
+        with path.open("rb") as file:
+            while row := file.readline(_LONGEST + 1):
+                if len(row) > _LONGEST:
+                    raise JournalError(f"{path}: a line of this file is larger than 1 GiB.")
+                yield row
+    except OSError as error:
+        said = (error.strerror or str(error)).lower()
+        raise JournalError(f"{path}: the journal cannot be read: {said}.") from error
+
+
+def _torn(
+    path: Path, number: int, row: bytes, notices: list[Notice], *, last: bool
+) -> Iterator[Line]:
+    """A last line without its end."""
+    if number == 1 and not (HEAD.startswith(row[: len(HEAD)]) or row.startswith(HEAD)):
+        raise JournalError(f"{path}:1: this is no journal. A journal begins with a header.")
+    said = f"{path}:{number}: the last line was not written to its end, and is left out."
+    notices.append(Notice("torn_line" if last else "broken_line", said, number))
+    if not last:
+        yield Line(str(path), number, None)
 
 
 def _value(row: bytes) -> dict[str, Any] | None:

@@ -39,7 +39,7 @@ class StartsAhead:
         self.written = bytearray(len(calls))
         self.early: list[int] = []
         self._window = 0
-        self._last = -1  # the last call of the group that was written last
+        self._departures = -1  # of bodies, when the last group was written; none was yet
 
     def group(self, index: int) -> list[int]:
         """A call that is about to be entered, and those that follow it at once; they are marked.
@@ -51,14 +51,13 @@ class StartsAhead:
         queued = self._marked(self._run.workers.queued)
         later = self._marked(self._following())
         self.early += later
-        found = [index, *queued, *later]
-        self._last = found[-1]
-        return found
+        self._departures = self._run.workers.departures
+        return [index, *queued, *later]
 
     def _following(self) -> range:
         """Calls without a permit that are to be written together with those that have one."""
-        run, last = self._run, self._last
-        quick = last >= 0 and run.records[last].stopped is not None and run.workers.none_away
+        run = self._run
+        quick = run.workers.departures == self._departures  # all of the last group ended at once
         self._window = min(MOST, max(FEWEST, 2 * self._window)) if quick else 0
         return run.scheduler.following(self._window)
 
@@ -80,8 +79,8 @@ class StartsAhead:
     def recall(self) -> list[int]:
         """Calls that were written ahead and are not entered at once after all."""
         run = self._run
-        if run.workers.queued and run.workers.none_away:
-            return []  # they are being entered: a worker only gave others a turn
+        if run.workers.queued:
+            return []  # calls are being entered: a worker only gave others a turn
         left = [index for index in self.early if run.records[index].started is None]
         for index in left:
             self.written[index] = 0
