@@ -4,13 +4,42 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, Final
 
 from toolflow.errors import UsageError
 from toolflow.model.tool import Args, ToolSpec
 
 Keys = Sequence[str] | Callable[..., object] | None
+OPTIONS: Final = (
+    "name",
+    "description",
+    "safe",
+    "reads",
+    "writes",
+    "uses",
+    "timeout",
+    "idempotent",
+    "server",
+    "replace",
+)
+
+
+def known_options(names: Iterable[str]) -> None:
+    """Check the names of what is said of a tool where it is declared.
+
+    Args:
+        names: The names that were used.
+
+    Raises:
+        UsageError: At the first one that is none of `OPTIONS`.
+    """
+    for name in names:
+        if name not in OPTIONS:
+            near = get_close_matches(name, OPTIONS, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"Use one of: {', '.join(OPTIONS)}."
+            raise UsageError(f"tool: {name!r} is no option of a tool. {hint}")
 
 
 def declared_spec(

@@ -145,6 +145,7 @@ class Toolbox:
             UsageError: If the function cannot be a tool, an option is not allowed, or the name
                 is taken.
         """
+        declare.known_options(options)
         here = inspect.currentframe()
         caller = None if here is None else here.f_back
 

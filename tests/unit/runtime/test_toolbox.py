@@ -339,6 +339,14 @@ def test_declarations_that_are_not_allowed_are_refused(options):
         Toolbox().tool(name="t", **options)(lambda: 1)
 
 
+def test_an_option_that_there_is_not_is_refused_with_the_nearest_one():
+    tools = Toolbox()
+    with pytest.raises(UsageError, match=r"'saef' is no option of a tool. Did you mean 'safe'\?"):
+        tools.tool(saef=True)
+    with pytest.raises(UsageError, match="Use one of: name, description, safe, reads"):
+        tools.tool(zzz=True)
+
+
 def test_a_declared_function_gets_the_arguments_that_it_names():
     def f(path: str, text: str):
         pass
