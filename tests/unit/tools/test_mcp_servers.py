@@ -617,6 +617,21 @@ def test_a_server_has_not_gone_before_its_last_answer_was_heard(run):
     assert why == "it ended with exit code 0"
 
 
+def test_a_second_ctrl_c_on_the_way_out_waits_for_no_server(run):
+    script = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(3600)"
+
+    async def main():
+        server = StdioServer(command=sys.executable, args=["-c", script], grace=3600)
+        transport = StdioTransport(server, Life())
+        pressed = KeyboardInterrupt()
+        with anyio.fail_after(PATIENCE):
+            await transport.__aenter__()
+            await transport.__aexit__(type(pressed), pressed, None)
+        return transport._child.how_it_ended
+
+    assert run(main) == "was ended by SIGKILL"
+
+
 def test_a_server_does_not_see_the_secrets_of_this_process(run, tmp_path, monkeypatch):
     monkeypatch.setenv("MY_SECRET", "s3cret")
     script = "import os, sys; sys.exit(5 if 'MY_SECRET' in os.environ else 6)"

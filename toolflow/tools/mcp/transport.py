@@ -15,12 +15,15 @@ import anyio
 import anyio.lowlevel
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
+from toolflow.runtime.failure import first_of
 from toolflow.tools.mcp.child import Child
 from toolflow.tools.mcp.definition import Definition, HttpServer, StdioServer
 from toolflow.tools.mcp.life import LOST, Life
 from toolflow.tools.mcp.wire import Lines, TooLong, read_line, refusal, write_line
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from mcp.shared.message import SessionMessage
 
     Sent = MemoryObjectSendStream[SessionMessage]
@@ -112,12 +115,22 @@ class StdioTransport:
         self._tasks.start_soon(shielded)
         return scope
 
-    async def __aexit__(self, *error: object) -> None:
-        """End the server with its whole process group, whatever happens."""
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the server with its whole process group, whatever happens.
+
+        A second Ctrl-C may come while the first one is still being carried out, inside of any
+        step on the way here. Then nobody waits for an orderly end any more.
+        """
         self._life.going(LOST)  # if it has not gone by itself, how it ends now is no reason
         try:
-            with anyio.CancelScope(shield=True):
-                await self._end()
+            if error is None or first_of(error, KeyboardInterrupt) is None:
+                with anyio.CancelScope(shield=True):
+                    await self._end()
         finally:
             for scope in self._scopes:
                 scope.cancel()
