@@ -281,7 +281,7 @@ def test_an_abort_of_the_flow_ends_its_servers(tmp_path, run, notes):
     assert has_no_reader(found[0])
 
 
-# The second Ctrl-C comes, by way of SIGUSR1, while the event loop waits: one that hits the loop's own
+# The second Ctrl-C comes, by way of SIGUSR1, while the event loop waits: one that hits its own
 # bookkeeping can break anything.
 PROGRAM = """
 import asyncio, signal, sys, anyio
