@@ -147,7 +147,7 @@ class RunLines:
         line: dict[str, Any] = {"line": kind, "turn": self._number}
         if index >= 0:
             line["call"] = self._run.plan.calls[index].name
-        line["at"] = at
+        line["at"] = round(at, 6)
         return line
 
     def _outcome(self, outcome: Outcome) -> dict[str, Any]:
@@ -168,7 +168,8 @@ class RunLines:
 
 
 def _listed(times: Times) -> list[float | None]:
-    return [times.queued, times.granted, times.started, times.settled, times.stopped]
+    each = (times.queued, times.granted, times.started, times.settled, times.stopped)
+    return [None if value is None else round(value, 6) for value in each]
 
 
 # What is said of each start and each end of a body, in the order in which they happened.
