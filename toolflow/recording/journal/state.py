@@ -6,7 +6,6 @@ where such a line may have told of a start, no call of the turn counts as not st
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,11 +17,10 @@ from toolflow.model.event import EventKind
 from toolflow.model.outcome import Outcome, Times
 from toolflow.recording.checkpoint import Checkpoint
 from toolflow.recording.checkpoint_file import checkpoint_from, state_from
-from toolflow.recording.forms import outcome_from
+from toolflow.recording.journal.line_values import Line, outcome_in, seconds, times_in
 from toolflow.recording.journal.plan_reading import plan_of
 from toolflow.recording.turn_form import turn_from
 
-OUTCOME: Final = ("status", "value", "error", "images", "note")
 EVENTS: Final[Mapping[str, EventKind]] = {
     "begun": "run_started",
     "queued": "call_queued",
@@ -35,7 +33,6 @@ EVENTS: Final[Mapping[str, EventKind]] = {
 }
 _BODIES: Final[Mapping[str, EventKind]] = {"s": "call_started", "e": "call_settled"}
 Told = tuple[EventKind, float, str | None, Mapping[str, Any]]
-Line = Mapping[str, Any]
 
 
 @dataclass
@@ -139,28 +136,6 @@ def turn_state(line: Line, notice: Callable[[str, str], None]) -> TurnState:
     return TurnState(number, base.plan, line, base)
 
 
-def seconds(value: Any) -> float:
-    """A time that a line tells."""
-    if type(value) not in {int, float} or not 0 <= value < math.inf:
-        raise ValueError(f"{value!r} is no time")
-    return round(float(value), 6)  # as recordings have them
-
-
-def _times(value: Any) -> Times:
-    return Times(*(None if each is None else seconds(each) for each in value))
-
-
-def _outcome(line: Line) -> Outcome:
-    value = line.get("value")
-    if (
-        line["status"] == "ok"
-        and type(value) is str
-        and not line.keys() & {"error", "images", "note"}
-    ):
-        return Outcome("ok", value)
-    return outcome_from({name: line[name] for name in OUTCOME if name in line})
-
-
 # ---- one function a kind of line ----
 
 
@@ -211,8 +186,8 @@ def _recalled(state: TurnState, line: Line) -> None:
 
 def _settled(state: TurnState, line: Line) -> None:
     name = state.name(line)
-    outcome = state.outcomes[name][0] if line.get("same") else _outcome(line)
-    times = _times(line["times"]) if "times" in line else None
+    outcome = state.outcomes[name][0] if line.get("same") else outcome_in(line)
+    times = times_in(line["times"]) if "times" in line else None
     state.outcomes[name] = (outcome, True)
     if times is not None:
         state.times[name] = times
@@ -224,7 +199,7 @@ def _settled(state: TurnState, line: Line) -> None:
 
 def _stopped(state: TurnState, line: Line) -> None:
     name = state.name(line)
-    outcome = _outcome(line) if "status" in line else None
+    outcome = outcome_in(line) if "status" in line else None
     _event(state, line, dict(line.get("data", {})), name)
     told = name in state.outcomes and state.outcomes[name][1]
     if outcome is not None:
@@ -237,13 +212,13 @@ def _stopped(state: TurnState, line: Line) -> None:
 
 def _ended_body(state: TurnState, line: Line) -> None:
     name = state.name(line)
-    outcome = _outcome(line)
+    outcome = outcome_in(line)
     state.outcomes.setdefault(name, (outcome, False))
 
 
 def _asked(state: TurnState, line: Line) -> None:
     name, data = state.name(line), dict(line.get("data", {}))
-    times = _times(line["times"]) if "times" in line else None
+    times = times_in(line["times"]) if "times" in line else None
     _event(state, line, data, name)
     if line.get("body"):
         state.asked[name] = data.get("question")
