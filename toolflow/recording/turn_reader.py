@@ -7,11 +7,12 @@ noticed when reading gets there.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from toolflow import yamlio
 from toolflow.errors import Problem, RecordingError
@@ -32,31 +33,77 @@ _HELD: Final = 100  # corrupt turns that wait for one that is not
 _TOLD: Final = 1000  # problems that are told one by one
 
 
-class TurnSource(Protocol):
+class TurnSource(ABC):
     """A recording whose turns are read when they are asked for, as often as they are.
+
+    It is a context manager; leaving it closes the file.
 
     Attributes:
         head: The recording without turns.
     """
 
     head: Recording
+    _turns: Generator[RecordedTurn] | None = None
 
     @property
+    @abstractmethod
     def notices(self) -> tuple[Notice, ...]:
         """Those of the recording, and of the turns read so far."""
 
     @property
+    @abstractmethod
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with what was read so far."""
 
+    @abstractmethod
+    def _read(self) -> Generator[RecordedTurn]:
+        """The turns; nothing was read before."""
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Forget what was read."""
+
     def __iter__(self) -> Iterator[RecordedTurn]:
-        """The turns, from the first one on."""
+        """The turns in order, from the first one on.
+
+        Raises:
+            RecordingError: If the document cannot be read any further; if no turn of it could be
+                used; where that was asked for, at the first turn with a problem.
+            JournalError: If a turn of a journal cannot be made.
+        """
+        self.close()
+        self._begin()
+        self._turns = self._read()
+        return self._turns
 
     def recording(self) -> Recording:
-        """The whole recording, in memory."""
+        """The whole recording, in memory.
+
+        Raises:
+            RecordingError: As iterating does.
+            JournalError: As iterating does.
+        """
+        turns = tuple(self)
+        return replace(self.head, turns=turns, notices=self.notices)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Read no further; the file is closed."""
+        if self._turns is not None:
+            self._turns.close()
 
 
-class RecordingReader:
+class RecordingReader(TurnSource):
     """The turns of a recording, each read when it is asked for.
 
     Iterating begins with the first turn, as often as it is done. A turn in which something is wrong
@@ -81,7 +128,6 @@ class RecordingReader:
         is_whole = isinstance(listed, yamlio.Whole)
         self._flags = _flags(listed.head) if is_whole else None
         self.head = _read_head(listed.head)
-        self._turns: Generator[RecordedTurn] | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -101,43 +147,6 @@ class RecordingReader:
         if self._more:
             found.append(Notice("corrupt_turn", f"{self._more:,} more problems are not told."))
         return (*self.head.notices, *found)
-
-    def __iter__(self) -> Iterator[RecordedTurn]:
-        """The turns in order.
-
-        Raises:
-            RecordingError: If the document cannot be read any further; if no turn of it could be
-                used; with ``strict``, at the first turn with a problem.
-        """
-        self.close()
-        self._begin()
-        self._turns = self._read()
-        return self._turns
-
-    def recording(self) -> Recording:
-        """The whole recording, in memory.
-
-        Raises:
-            RecordingError: As iterating does.
-        """
-        turns = tuple(self)
-        return replace(self.head, turns=turns, notices=self.notices)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Read no further; the file is closed."""
-        if self._turns is not None:
-            self._turns.close()
 
     def _read(self) -> Generator[RecordedTurn]:
         held: list[RecordedTurn] = []  # the first turns may be corrupt, and no other follows

@@ -56,15 +56,16 @@ class RunLines:
         """
         place, self._seen = self._place, len(self._notes)
         new = self._notes[place:]
-        if new[::4].count("call_started") * 4 == len(new):
+        kinds = new[::4]
+        if kinds.count("call_started") == len(kinds):
             return ""
         self._place = self._seen
         lines: list[str] = []
-        if set(new[::4]) <= _MARKS.keys():
+        if set(kinds) <= _MARKS.keys():
             self._bodies(new, lines)
             return "".join(lines)
         begin = end = 0
-        for kind in new[::4]:
+        for kind in kinds:
             if kind not in _MARKS:
                 self._bodies(new[begin:end], lines)
                 lines.append(self._event(*new[end : end + 4]))

@@ -133,7 +133,6 @@ class RunWriter:
             self.journal.add(self._lines.news(), only_now=line)
         except JournalError:
             self._starts.forget()
-            self.ahead = self._starts.written
             raise
         if self._starts.early and not self.scheduled:
             self._schedule()

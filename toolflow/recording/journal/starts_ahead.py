@@ -89,5 +89,5 @@ class StartsAhead:
 
     def forget(self) -> None:
         """Nothing was written."""
-        self.written = bytearray(len(self.written))
+        self.written[:] = bytes(len(self.written))
         self.early = []

@@ -6,11 +6,9 @@ for that, and then as often as its turns are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from toolflow.errors import Problem
 from toolflow.model.recording import RecordedTurn, Recording
@@ -18,10 +16,11 @@ from toolflow.model.turn import Notice
 from toolflow.recording.journal.reading import Reading, read_lines, source_of
 from toolflow.recording.journal.recorded import recorded_turn
 from toolflow.recording.journal.turns import JournalTurn
+from toolflow.recording.turn_reader import TurnSource
 from toolflow.recording.writing import save_turns
 
 
-class JournalRecording:
+class JournalRecording(TurnSource):
     """The turns of a journal as a recording holds them, each made when it is asked for.
 
     Iterating begins with the first turn. Turns come in the order in which they began; in memory are
@@ -40,8 +39,7 @@ class JournalRecording:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._reading = Reading()
-        self._turns: Generator[RecordedTurn] | None = None
+        self._begin()
         for _ in read_lines(self.path, self._reading):
             for _ in self._reading.over_turns():
                 pass
@@ -59,22 +57,6 @@ class JournalRecording:
         """The notices as problems."""
         return tuple(Problem(each.message, str(self.path), each.line) for each in self.notices)
 
-    def __iter__(self) -> Iterator[RecordedTurn]:
-        """The turns.
-
-        Raises:
-            JournalError: If the facts of a turn cannot be read.
-        """
-        self.close()
-        self._reading = Reading()
-        self._turns = self._read(self._reading)
-        return self._turns
-
-    def recording(self) -> Recording:
-        """The whole recording, in memory: that of `JournalContent.recording`."""
-        turns = tuple(self)
-        return replace(self.head, turns=turns, notices=self.notices)
-
     def save(self, path: str | Path) -> int:
         """Write the recording to a file, turn by turn.
 
@@ -91,23 +73,11 @@ class JournalRecording:
         """
         return save_turns(iter(self), lambda: replace(self.head, notices=self.notices), path)
 
-    def __enter__(self) -> Self:
-        return self
+    def _begin(self) -> None:
+        self._reading = Reading()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Read no further; the file is closed."""
-        if self._turns is not None:
-            self._turns.close()
-
-    def _read(self, reading: Reading) -> Generator[RecordedTurn]:
+    def _read(self) -> Generator[RecordedTurn]:
+        reading = self._reading
         for _ in read_lines(self.path, reading):
             for state in reading.over_turns():
                 yield recorded_turn(JournalTurn(state))
