@@ -161,7 +161,8 @@ class DiskFaults:
     Attributes:
         room: How many more bytes fit; ``None``: as many as are wanted.
         read_only: Whether nothing can be written.
-        dies_at: The number of the write, counted from 1, at which the process dies.
+        dies_at: The write at which the process dies: its number, counted from 1, or what it
+            contains; the first such.
         dies: Whether it does so ``before`` anything of it is written, in its middle (``during``),
             or ``after`` all of it.
         dying: What happens then: by default nothing but that `ProcessDied` is raised; a test with
@@ -172,7 +173,7 @@ class DiskFaults:
 
     room: int | None = None
     read_only: bool = False
-    dies_at: int | None = None
+    dies_at: int | bytes | None = None
     dies: Literal["before", "during", "after"] = "during"
     dying: Callable[[], object] = bool
     dead: bool = False
@@ -209,7 +210,8 @@ class _FaultyDisk(FileDisk):
         if not data:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         faults.log.append(("write", data))
-        if faults.writes != faults.dies_at:
+        at = faults.dies_at
+        if not (at in data if isinstance(at, bytes) else at == faults.writes):
             return super().write(data)
         parts = {"before": 0, "during": len(data) // 2, "after": len(data)}
         if size := parts[faults.dies]:
