@@ -15,8 +15,9 @@ import anyio
 from toolflow.cli.approving import TerminalApprover
 from toolflow.cli.console import Output, complain, is_live, say, say_data, tell
 from toolflow.cli.locking import opened
+from toolflow.cli.naming import RECORDING, file_names
 from toolflow.cli.progress import Progress
-from toolflow.errors import JournalError
+from toolflow.errors import JournalError, RecordingError, RenderError
 from toolflow.flow import Flow, FlowResult, Past, Stage, run_flow
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
@@ -24,10 +25,10 @@ from toolflow.model.plan import PlanData
 from toolflow.recording import save_recording
 from toolflow.recording.journal import Journal, read_journal
 from toolflow.recording.result import RunResult
+from toolflow.render.program import LARGEST
 from toolflow.render.save import save
 from toolflow.runtime.control import Control
 
-JOURNAL = "journal.jsonl"
 _CODES = {"paused": 3, "aborted": 130}
 
 
@@ -80,7 +81,13 @@ def go(flow: Flow, journal: Journal, past: Past, wishes: Wishes) -> int:
         with suppress(JournalError):
             journal.over("failed")
         raise
-    written = _write(result, journal.path, wishes.aside)
+    written: list[str] = []
+    failed: RecordingError | None = None
+    try:
+        written.append(_write(result, journal.path, wishes.aside))
+    except RecordingError as error:  # what came of the run is said all the same
+        failed = error
+    written += _draw(result, folder)
     if wishes.output == "text":
         say("\n".join(_result_lines(result)))
     else:
@@ -89,6 +96,8 @@ def go(flow: Flow, journal: Journal, past: Past, wishes: Wishes) -> int:
         tell(f"written: {path}")
     if result.status == "paused":
         _tell_pause(result, folder)
+    if failed is not None:
+        raise failed
     return _CODES.get(result.status, 0 if result.ok else 1)
 
 
@@ -140,23 +149,34 @@ def _ctrl_c(control: Control) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _write(result: FlowResult, journal: Path, aside: int) -> list[str]:
-    """Write the recording, from the journal, and a picture of every stage."""
-    folder = journal.parent
+def _write(result: FlowResult, journal: Path, aside: int) -> str:
+    """Write the recording, from the journal."""
     about = result.recording
     made = read_journal(journal).recording(source=about.source)
     made = replace(made, policy=about.policy, policy_digest=about.policy_digest)
-    recording = folder / "recording.yaml"
+    recording = journal.parent / RECORDING
     save_recording(made, recording, aside=aside)
-    written = [str(recording)]
+    return str(recording)
+
+
+def _draw(result: FlowResult, folder: Path) -> Iterator[str]:
+    """Draw a picture of every stage; those that cannot be drawn are told."""
+    ids = [stage.id for stage in result.flow.stages]
+    names = dict(zip(ids, file_names(ids), strict=True))
     for stage in result.stages:
-        if stage.run is not None:
-            picture = folder / f"{stage.stage}.svg"
+        if stage.run is None:
+            continue
+        run, picture = stage.run, folder / f"{names[stage.stage]}.svg"
+        if len(run.plan.calls) > LARGEST:
+            tell(f"{stage.stage}: no picture unasked of more than {LARGEST} calls")
+            continue
+        try:
             title = f"{result.flow.name}: {stage.stage}"
-            run = stage.run
             save(run.plan, picture, outcomes=run.outcomes, times=run.times, title=title)
-            written.append(str(picture))
-    return written
+        except RenderError as error:
+            tell(f"{stage.stage}: {error}")
+        else:
+            yield str(picture)
 
 
 def _result_lines(result: FlowResult) -> Iterator[str]:

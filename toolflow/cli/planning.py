@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from toolflow.cli.console import Output, say, say_data, tell
-from toolflow.cli.inputs import look_at, plans_of, policy_of
+from toolflow.cli.inputs import look_at, plans_of
 from toolflow.compiler import Plan, plan_data
 
 
@@ -24,9 +24,7 @@ def plan(
 ) -> int:
     """Show what will run beside what, what waits for what, and why."""
     given = look_at(turn_file, forced=form)
-    plans = [
-        found for _, found in plans_of(given, policy_of(policy), form=form, turn=turn, cwd=cwd)
-    ]
+    plans = [found for _, found in plans_of(given, policy, form=form, turn=turn, cwd=cwd)]
     if summary:
         say(summary_line(plans))
     elif output == "text":
