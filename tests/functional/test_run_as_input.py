@@ -98,3 +98,28 @@ def test_of_a_turn_that_paused_and_went_on_one_is_chosen_by_number(
 def test_a_folder_that_is_no_run_is_told(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     assert "this file is a folder, and no run is in it" in err(capsys, "replay", str(folder))
     assert "this file is not there" in err(capsys, "replay", "trial-2")
+
+
+def test_a_flow_that_goes_on_has_the_lists_of_earlier_processes(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    stages = """\
+  - id: one
+    calls:
+      - {id: a, tool: give, foreach: [1, 2], args: {value: "{{ item }}"}}
+      - {id: e, tool: give, foreach: [], args: {value: 1}}
+  - id: no
+    when: false
+    calls: [{id: n, tool: give}]
+  - {id: two, needs: [one, no], calls: [{id: c, tool: colour}]}
+  - {id: three, calls: [{id: z, tool: give, args: {value: "{{ results }}"}}]}
+"""
+    flow_file(folder, stages)
+    assert main(["run", "flow.yaml", "--quiet", "--out", "out"]) == 3
+    said = out(capsys, "resume", "out", "--answer", "c=blue", "--quiet", "--output", "json")
+    (last,) = json.loads(said)["stages"][-1]["calls"]
+    assert json.loads(last["result"]) == {
+        "one": {"a": [1, 2], "e": []},
+        "no": {},
+        "two": {"c": "blue"},
+    }
