@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from toolflow.cli.console import say, tell
+from toolflow.cli.flows import draw_flow
 from toolflow.cli.inputs import look_at, plans_of, the_only
 from toolflow.errors import UsageError
 from toolflow.render import dot_text, timeline_svg, timeline_text
@@ -12,7 +13,7 @@ from toolflow.render.save import save
 
 
 def render(
-    what: str = typer.Argument(..., metavar="X", help="A turn, log, recording or plan."),
+    what: str = typer.Argument(..., metavar="X", help="A turn, log, recording, plan or flow."),
     to: str | None = typer.Option(
         None, "--to", "-o", help="The file to write; its ending says how: svg, png, dot, txt ..."
     ),
@@ -26,6 +27,10 @@ def render(
 ) -> int:
     """Draw a plan, or a run with what became of its calls. Without --to: DOT on standard output."""
     given = look_at(what, forced=form)
+    if given.kind == "flow":
+        if policy or turn or cwd or timeline:
+            raise UsageError(f"{what}: this is a flow. Only --to goes with one.")
+        return draw_flow(given.path, to)
     found = list(plans_of(given, policy, form=form, turn=turn, cwd=cwd))
     recorded, plan = the_only(found, what)
     if timeline:

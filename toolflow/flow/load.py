@@ -52,6 +52,7 @@ class Stage:
         line: Its line in the flow file, or ``None``.
         turn: What it runs instead: the turn of a provider's message, a turn, or the plan of one.
         before: The stages whose results it may use: those that it needs, directly or not.
+        spec: The stage as written; ``None`` for one that was not read from a file.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Stage:
     line: int | None
     turn: Turn | Plan | None = None
     before: frozenset[str] = frozenset()
+    spec: StageSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +182,7 @@ def _stages(
             line=document.where(where)[0],
             turn=messages.get(stage.id),
             before=upstream(needs, stage.id),
+            spec=stage,
         )
 
 

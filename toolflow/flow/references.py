@@ -65,8 +65,8 @@ def reference_problems(
     """
     calls = {stage.id: _call_names(stage, messages.get(stage.id)) for stage in spec.stages}
     for place, stage in enumerate(spec.stages):
-        for where, text in _texts(("stages", place), stage):
-            for path in _taken(text):
+        for where, text in texts_of(stage, ("stages", place)):
+            for path in taken(text):
                 wrong = _fault(path, stage.id, before, calls)
                 if wrong is not None:
                     yield document.problem(where, wrong)
@@ -78,8 +78,13 @@ def _call_names(stage: StageSpec, turn: Turn | None) -> frozenset[str]:
     return frozenset(call_name(call, number) for number, call in enumerate(stage.calls, 1))
 
 
-def _texts(where: Where, stage: StageSpec) -> Iterator[tuple[Where, str]]:
-    """Every text of a stage that may hold expressions, with its place."""
+def texts_of(stage: StageSpec, where: Where = ()) -> Iterator[tuple[Where, str]]:
+    """Every text of a stage that may hold expressions, with its place.
+
+    Args:
+        stage: The stage.
+        where: Where it stands.
+    """
     yield from _inside((*where, "when"), stage.when)
     for number, call in enumerate(stage.calls):
         here = (*where, "calls", number)
@@ -98,8 +103,12 @@ def _inside(where: Where, value: Any) -> Iterator[tuple[Where, str]]:
             yield from _inside((*where, number), inner)
 
 
-def _taken(text: str) -> list[tuple[str, ...]]:
-    """The stages and calls whose results a text names: ``(stage,)`` or ``(stage, call)``."""
+def taken(text: str) -> list[tuple[str, ...]]:
+    """The stages and calls whose results a text names: ``(stage,)`` or ``(stage, call)``.
+
+    Args:
+        text: Text that may hold expressions; of one that cannot be compiled nothing is told.
+    """
     try:
         expression = compile_expression(text, names=("results", "item"))
     except ExpressionError:
