@@ -74,7 +74,7 @@ def go(flow: Flow, journal: Journal, past: Past, wishes: Wishes) -> int:
         journal.abandon()  # what it could not write it would complain about again
         complain(str(error))
         if error.result is not None:  # outcomes of which the journal may know nothing
-            say("\n".join(_call_lines(error.result)))
+            say("\n".join(error.result.call_lines()))
         tell(f"stopped; once it can be written again: toolflow resume {folder}")
         return 3
     except BaseException:
@@ -185,15 +185,7 @@ def _result_lines(result: FlowResult) -> Iterator[str]:
             yield f"{stage.stage}: {stage.status}, {stage.reason}"
             continue
         yield f"{stage.stage}: {stage.status}"
-        yield from _call_lines(stage.run)
-
-
-def _call_lines(run: RunResult) -> Iterator[str]:
-    width = max((len(call.name) for call in run.report.calls), default=0)
-    for call, outcome in _shown(run):
-        status = "-" if outcome is None else outcome.status
-        text = "" if outcome is None else " ".join(outcome.text.split())
-        yield f"  {call.name:<{width}}  {status:<9}  {text[:70]}{'…' if len(text) > 70 else ''}"
+        yield from stage.run.call_lines()
 
 
 def _result_data(result: FlowResult, written: list[str]) -> dict[str, Any]:
