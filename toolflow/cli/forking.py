@@ -55,7 +55,7 @@ def fork(
     """
     given = look_at(recording)
     if given.kind != "recording":
-        raise UsageError(f"{recording}: this is a {given.kind}, not a recording.")
+        raise UsageError(f"{recording}: this is {given.what}, not a recording.")
     old = given.recording().recording()
     target = Path(to) if to is not None else Path(given.path).with_name(_name(given.path))
     if target.exists() and to is None:

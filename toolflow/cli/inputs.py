@@ -55,6 +55,11 @@ class Input:
     text: str = ""
     listed: yamlio.Listed | None = None
 
+    @property
+    def what(self) -> str:
+        """What it holds, for messages."""
+        return {"turns": "a file of turns", "log": "a session log"}.get(self.kind, f"a {self.kind}")
+
     def recording(self) -> TurnSource:
         """The recording that it is, or that a journal holds.
 
@@ -132,9 +137,7 @@ def each_turn(given: Input, form: str | None) -> Iterable[RecordedTurn]:
     if given.kind == "log":
         return open_log(given.path, format=form).turns
     if given.kind != "turns":
-        raise UsageError(
-            f"{given.path}: this is a {given.kind}. Name a turn, a log or a recording."
-        )
+        raise UsageError(f"{given.path}: this is {given.what}. Name a turn, a log or a recording.")
     turns = read_document(given.text, source=given.path, format=form)
     return [RecordedTurn(turn, (None,) * len(turn.calls)) for turn in turns]
 

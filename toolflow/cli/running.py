@@ -109,7 +109,7 @@ def flow_of(source: Source) -> Flow:
             raise UsageError("--flow, --tools and --policy are for a turn or a plan.")
         return load_flow(given.path)
     if given.kind not in {"turns", "plan", "recording", "log"}:
-        raise UsageError(f"{source.what}: this is a {given.kind}. Name a flow, a turn or a plan.")
+        raise UsageError(f"{source.what}: this is {given.what}. Name a flow, a turn or a plan.")
     if (source.flow is None) == (not source.tools):
         raise UsageError(f"{source.what}: say which tools run it: --flow FLOW, or --tools.")
     like = None if source.flow is None else load_flow(_path(source, source.flow))
