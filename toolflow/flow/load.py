@@ -11,7 +11,12 @@ from typing import Any
 from toolflow import yamlio
 from toolflow.compiler import Plan
 from toolflow.errors import FlowError, Problem, ToolflowError
-from toolflow.flow.references import call_name, reference_problems, upstream
+from toolflow.flow.references import (
+    call_name,
+    reference_problems,
+    upstream,
+    used_stages,
+)
 from toolflow.flow.schema import CallSpec, FlowSpec, StageSpec, Tools
 from toolflow.flow.templates import Template, compile_template, is_single
 from toolflow.formats import read_turn
@@ -51,7 +56,7 @@ class Stage:
         calls: Its calls.
         line: Its line in the flow file, or ``None``.
         turn: What it runs instead: the turn of a provider's message, a turn, or the plan of one.
-        before: The stages whose results it may use: those that it needs, directly or not.
+        uses: The stages whose results it names; ``None``: it may use those of all before it.
         spec: The stage as written; ``None`` for one that was not read from a file.
     """
 
@@ -61,7 +66,7 @@ class Stage:
     calls: tuple[StageCall, ...]
     line: int | None
     turn: Turn | Plan | None = None
-    before: frozenset[str] = frozenset()
+    uses: frozenset[str] | None = frozenset()
     spec: StageSpec | None = None
 
 
@@ -91,6 +96,14 @@ class Flow:
     document: Document
     locks: str | None = None
 
+    def before(self, stage: str) -> frozenset[str]:
+        """The stages whose results a stage may use: those that it needs, directly or not.
+
+        Args:
+            stage: The stage's name.
+        """
+        return upstream({each.id: each.needs for each in self.stages}, stage)
+
 
 def load_flow(source: str | Path) -> Flow:
     """Read a flow file and check everything that can be checked without running it.
@@ -112,8 +125,8 @@ def load_flow(source: str | Path) -> Flow:
     messages = _messages(document, spec, problems)
     stages = tuple(_stages(document, spec, messages, problems))
     problems += _graph_problems(document, stages)
-    before = {stage.id: stage.before for stage in stages}
-    problems += reference_problems(document, spec, before, messages)
+    needs = {stage.id: stage.needs for stage in stages}
+    problems += reference_problems(document, spec, needs, messages)
     if problems:
         raise FlowError(sorted(problems, key=lambda each: (each.line or 0, each.column or 0)))
     return Flow(
@@ -164,10 +177,6 @@ def _stages(
     document: Document, spec: FlowSpec, messages: Mapping[str, Turn], problems: list[Problem]
 ) -> Iterator[Stage]:
     ids = [stage.id for stage in spec.stages]
-    needs = {
-        stage.id: tuple(ids[max(place - 1, 0) : place] if stage.needs is None else stage.needs)
-        for place, stage in enumerate(spec.stages)
-    }
     for place, stage in enumerate(spec.stages):
         where: Where = ("stages", place)
         if bool(stage.calls) == (stage.message is not None):
@@ -176,12 +185,12 @@ def _stages(
             )
         yield Stage(
             id=stage.id,
-            needs=needs[stage.id],
+            needs=tuple(ids[max(place - 1, 0) : place] if stage.needs is None else stage.needs),
             when=_value(document, (*where, "when"), stage.when, "true or false", problems),
             calls=tuple(_calls(document, where, stage, problems)),
             line=document.where(where)[0],
             turn=messages.get(stage.id),
-            before=upstream(needs, stage.id),
+            uses=used_stages(stage),
             spec=stage,
         )
 

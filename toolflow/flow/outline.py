@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 from toolflow.compiler import Plan, compile_plan
 from toolflow.flow.load import Flow, Stage
-from toolflow.flow.references import taken, texts_of
+from toolflow.flow.references import used_stages
 from toolflow.flow.toolset import toolbox_of
 from toolflow.flow.turns import turn_of_stage
 from toolflow.model.turn import Turn
 from toolflow.policy import KeyFilters
-from toolflow.policy.expressions import ExpressionError, compile_expression
-from toolflow.policy.lint.names import uses_name
 from toolflow.runtime.toolbox import Toolbox
 
 
@@ -99,7 +97,7 @@ def _condition(stage: Stage) -> str:
 
 def _waits(flow: Flow, stage: Stage, calls: tuple[CallOutline, ...], tools: Toolbox) -> str:
     """Why a stage has no plan yet; empty where it has one."""
-    used = sorted(_used(stage))
+    used = sorted(_used(flow, stage))
     if used:
         return f"its calls use results of {', '.join(used)}"
     if flow.tools.mcp and any(tools.find(call.tool) is None for call in calls):
@@ -107,20 +105,9 @@ def _waits(flow: Flow, stage: Stage, calls: tuple[CallOutline, ...], tools: Tool
     return ""
 
 
-def _used(stage: Stage) -> set[str]:
+def _used(flow: Flow, stage: Stage) -> frozenset[str]:
     """The stages whose results the calls of a stage use."""
-    found: set[str] = set()
-    texts = [] if stage.spec is None else [t for w, t in texts_of(stage.spec) if w != ("when",)]
-    for text in texts:
-        named = {path[0] for path in taken(text)}
-        if not named and _uses_results(text):
-            named = set(stage.before)  # all of them, or one that cannot be read off
-        found |= named
-    return found
-
-
-def _uses_results(text: str) -> bool:
-    try:
-        return uses_name(compile_expression(text, names=("results", "item")), "results")
-    except ExpressionError:
-        return False
+    if stage.spec is None:
+        return frozenset()
+    used = used_stages(stage.spec.model_copy(update={"when": True}))
+    return flow.before(stage.id) if used is None else used

@@ -15,7 +15,7 @@ from toolflow.errors import Problem
 from toolflow.flow.schema import CallSpec, FlowSpec, StageSpec
 from toolflow.model.turn import Turn
 from toolflow.policy.expressions import ExpressionError, compile_expression
-from toolflow.policy.lint.names import paths_of
+from toolflow.policy.lint.names import paths_of, takes_whole
 from toolflow.yamlio import Document
 
 Where = tuple[str | int, ...]
@@ -52,7 +52,7 @@ def upstream(needs: Mapping[str, Sequence[str]], stage: str) -> frozenset[str]:
 def reference_problems(
     document: Document,
     spec: FlowSpec,
-    before: Mapping[str, frozenset[str]],
+    needs: Mapping[str, Sequence[str]],
     messages: Mapping[str, Turn],
 ) -> Iterator[Problem]:
     """What stages take from results that cannot be there.
@@ -60,14 +60,14 @@ def reference_problems(
     Args:
         document: The flow file.
         spec: The flow.
-        before: The stages that come before each.
+        needs: The stages that each needs.
         messages: The turns of stages with a provider's message, by stage.
     """
     calls = {stage.id: _call_names(stage, messages.get(stage.id)) for stage in spec.stages}
     for place, stage in enumerate(spec.stages):
         for where, text in texts_of(stage, ("stages", place)):
             for path in taken(text):
-                wrong = _fault(path, stage.id, before, calls)
+                wrong = _fault(path, stage.id, needs, calls)
                 if wrong is not None:
                     yield document.problem(where, wrong)
 
@@ -118,20 +118,38 @@ def taken(text: str) -> list[tuple[str, ...]]:
     return sorted(paths - longer)
 
 
+def used_stages(stage: StageSpec) -> frozenset[str] | None:
+    """The stages whose results a stage names; ``None``: it uses ``results`` in another way too.
+
+    Args:
+        stage: The stage.
+    """
+    found: set[str] = set()
+    for _, text in texts_of(stage):
+        try:
+            expression = compile_expression(text, names=("results", "item"))
+        except ExpressionError:
+            continue  # told elsewhere
+        if takes_whole(expression, "results"):
+            return None
+        found |= {path[0] for path in paths_of(expression, "results")}
+    return frozenset(found)
+
+
 def _fault(
     path: tuple[str, ...],
     stage: str,
-    before: Mapping[str, frozenset[str]],
+    needs: Mapping[str, Sequence[str]],
     calls: Mapping[str, frozenset[str]],
 ) -> str | None:
     named, spelled = path[0], ".".join(("results", *path))
     if named not in calls:
-        hint = _hint(named, sorted(before[stage]), "The stages before it are")
+        hint = _hint(named, sorted(upstream(needs, stage)), "The stages before it are")
         return f"{spelled}: there is no stage {named!r}. {hint}"
     if named == stage:
         return f"{spelled}: {named!r} is the stage itself. Use results of stages before it."
-    if named not in before[stage]:
-        circle = stage in before[named]
+    if named not in needs[stage] and named not in upstream(needs, stage):
+        circle = stage in upstream(needs, named)
         how = "Use results of stages before it." if circle else "Add it to its needs."
         return f"{spelled}: {named!r} does not come before {stage!r}. {how}"
     if len(path) > 1 and path[1] not in calls[named]:

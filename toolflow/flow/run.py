@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -118,8 +118,11 @@ class _Run:
 
     def names(self, stage: Stage) -> dict[str, Any]:
         """What expressions of a stage may use: results of the stages that come before it."""
-        there = [each.id for each in self.flow.stages if each.id in stage.before]
-        results = {name: self.values[name] for name in there if name in self.values}
+        names: Iterable[str] = sorted(stage.uses or ())
+        if stage.uses is None:
+            before = self.flow.before(stage.id)
+            names = (each.id for each in self.flow.stages if each.id in before)
+        results = {name: self.values[name] for name in names if name in self.values}
         return {"results": results, "_keys": KeyFilters(self.engine.cwd)}
 
 

@@ -162,3 +162,21 @@ def test_a_command_may_say_how_long_it_runs_as_people_write_it(tmp_path: Path) -
         )
         path.write_text(text)
         assert load_flow(path).tools.shell["list"].timeout == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "used"),
+    [
+        ("{{ results.gather.auth }} {{ results['gather'].m }}", {"gather"}),
+        ("{{ results.get('gather').auth }}", {"gather"}),
+        ("no expression", set()),
+        ("{{ results | length }}", None),
+        ("{{ results.items() | list }}", None),
+        ("{{ results.gather.auth }} {{ results[results.gather.auth] }}", None),
+    ],
+)
+def test_which_results_a_stage_uses_is_read_off_its_expressions(
+    tmp_path: Path, text: str, used: set[str] | None
+) -> None:
+    use = f'  - {{id: use, calls: [{{tool: give, args: {{value: "{text}"}}}}]}}\n'
+    assert load_flow(flow_file(tmp_path, FIRST + use)).stages[1].uses == used

@@ -35,6 +35,18 @@ def paths_of(expression: Expression, name: str) -> frozenset[tuple[str, ...]]:
     return frozenset() if expression.constant else _paths(expression.text, name)
 
 
+def takes_whole(expression: Expression, name: str) -> bool:
+    """Whether an expression uses a name in another way than by a first step that is written out.
+
+    ``{{ results | length }}`` and ``{{ results[item] }}`` do.
+
+    Args:
+        expression: A compiled expression.
+        name: The name.
+    """
+    return not expression.constant and _whole(expression.text, name)
+
+
 def uses_name(expression: Expression, name: str) -> bool:
     """Whether an expression uses a name at all: ``args``, ``turn``, ``shell_effects`` ..."""
     return not expression.constant and name in _names(expression.text)
@@ -47,6 +59,16 @@ def _paths(text: str, name: str) -> frozenset[tuple[str, ...]]:
     steps = (nodes.Getattr, nodes.Getitem, nodes.Call)
     found = {_path(node, name) for node in tree.find_all(steps) if id(node) not in called}
     return frozenset(path for path in found if path)
+
+
+@lru_cache(maxsize=2048)
+def _whole(text: str, name: str) -> bool:
+    tree = ENVIRONMENT.parse(text)
+    called = {id(call.node) for call in tree.find_all(nodes.Call)}
+    steps = (nodes.Getattr, nodes.Getitem, nodes.Call)
+    first = [node for node in tree.find_all(steps) if id(node) not in called]
+    taken = sum(len(_path(node, name) or ()) == 1 for node in first)
+    return sum(node.name == name for node in tree.find_all(nodes.Name)) > taken
 
 
 def _path(node: nodes.Node, name: str) -> tuple[str, ...] | None:
