@@ -89,7 +89,7 @@ def go(flow: Flow, journal: Journal, past: Past, wishes: Wishes) -> int:
         failed = error
     written += _draw(result, folder)
     if wishes.output == "text":
-        say("\n".join(_result_lines(result)))
+        say(str(result))
     else:
         say_data(_result_data(result, written), wishes.output)
     for path in written:
@@ -177,15 +177,6 @@ def _draw(result: FlowResult, folder: Path) -> Iterator[str]:
             tell(f"{stage.stage}: {error}")
         else:
             yield str(picture)
-
-
-def _result_lines(result: FlowResult) -> Iterator[str]:
-    for stage in result.stages:
-        if stage.run is None:
-            yield f"{stage.stage}: {stage.status}, {stage.reason}"
-            continue
-        yield f"{stage.stage}: {stage.status}"
-        yield from stage.run.call_lines()
 
 
 def _result_data(result: FlowResult, written: list[str]) -> dict[str, Any]:

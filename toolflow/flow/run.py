@@ -82,6 +82,17 @@ class FlowResult:
         """Whether it is done, every call is ok, and every condition could be worked out."""
         return self.status == "done" and all(stage.ok for stage in self.stages)
 
+    def __str__(self) -> str:
+        """How every stage ended, and what became of its calls: lines for people."""
+        lines: list[str] = []
+        for stage in self.stages:
+            lines.append(f"{stage.stage}: {stage.status}")
+            if stage.run is not None:
+                lines += stage.run.call_lines()
+            else:
+                lines[-1] += f", {stage.reason}"
+        return "\n".join(lines)
+
     @property
     def recording(self) -> Recording:
         """The recording of the flow: one turn a stage that ran."""
@@ -129,7 +140,7 @@ class _Run:
 async def run_flow(
     flow: Flow,
     *,
-    out: Path,
+    out: str | Path,
     on_event: Sink | None = None,
     on_plan: Planned = lambda _stage, _plan: None,
     approver: Approver | None = None,
@@ -143,7 +154,7 @@ async def run_flow(
 
     Args:
         flow: The flow.
-        out: The folder of this run; a copied workspace goes into it.
+        out: The folder of this run, where a copied workspace goes.
         on_event: Called with every event of every stage.
         on_plan: Called with a stage and its plan, before the stage runs.
         approver: Who answers questions; without one, the flow pauses at the first question.
@@ -161,7 +172,7 @@ async def run_flow(
     Raises:
         FlowError: If its tools cannot be put together, or an MCP server does not start.
     """
-    root = workspace_root(flow, out)
+    root = workspace_root(flow, Path(out))
     store = locks if locks is not None else open_store(flow.locks or "memory")
     tools = toolbox_of(flow, root)
     engine = Engine(tools, policy=flow.policy, cwd=root or flow.folder, pool=pool, locks=store)
