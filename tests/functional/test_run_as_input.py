@@ -123,3 +123,33 @@ def test_a_flow_that_goes_on_has_the_lists_of_earlier_processes(
         "no": {},
         "two": {"c": "blue"},
     }
+
+
+def test_an_audit_of_a_folder_of_runs_counts_each_run_once(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    assert main(["run", "flow.yaml", "--quiet"]) == 3
+    Path(".toolflow/trial-2/recording.yaml").unlink()  # as if the process had died
+    Path(".toolflow/trial-1/workspace").mkdir()
+    Path(".toolflow/trial-1/workspace/notes.txt").write_text("no log")
+    capsys.readouterr()
+    assert main(["audit", ".toolflow", "--policy", "shipped:workspace"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("2 turns, 2 with two calls or more (largest 3); 6 calls, 2 results")
+    assert "trial-1/recording.yaml" in out
+    assert "trial-2/journal.jsonl" in out
+    assert "skipped" not in err
+
+
+def test_an_audit_takes_a_turn_that_paused_and_went_on_for_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = out(capsys, "audit", "trial-1", "--policy", "shipped:workspace")
+    assert said.startswith("1 turn, 1 with two calls or more (largest 3); 3 calls, 1 result")
+    assert "0 risk of harm, 1 note" in said
+    told = out(capsys, "audit", "trial-1", "--policy", "shipped:workspace", "--turn", "one")
+    assert "2 calls have no result, though others of the turn do: the run paused." in told
+    assert main(["resume", "trial-1", "--answer", "c=blue", "--quiet"]) == 0
+    said = out(capsys, "audit", "trial-1", "--policy", "shipped:workspace")
+    assert said.startswith("1 turn, 1 with two calls or more (largest 3); 3 calls, 3 results")
+    assert "0 harm, 0 risk of harm, 0 notes" in said

@@ -77,7 +77,7 @@ def audit_(
     """
     rules = _policy(policy)
     found = _Found(turn)
-    several = len(sessions) > 1 or Path(sessions[0]).is_dir()
+    several = len(sessions) > 1 or not Path(sessions[0]).is_file()
     for path, name in files_of(sessions):
         audits = _audits(path, rules, form, pool, cwd)
         if not several:

@@ -101,6 +101,12 @@ def look_at(path: str, *, forced: str | None = None) -> Input:
     return replace(found, listed=listed)
 
 
+def file_in_run(folder: Path) -> Path | None:
+    """The file in the folder of a run that tells most of it; ``None`` if it is no such folder."""
+    there = [path for path in (folder / RECORDING, folder / JOURNAL) if path.is_file()]
+    return max(there, key=lambda path: path.stat().st_mtime_ns, default=None)
+
+
 def _file_of_run(what: str) -> Path:
     """The file that tells most of a run: its recording, unless a process died after it.
 
@@ -108,10 +114,9 @@ def _file_of_run(what: str) -> Path:
         UsageError: If there is no such run.
     """
     for folder in (Path(what), RUNS / what):
-        there = [folder / name for name in (RECORDING, JOURNAL)]
-        there = [path for path in there if path.is_file()]
-        if there:
-            return max(there, key=lambda path: path.stat().st_mtime_ns)
+        found = file_in_run(folder)
+        if found is not None:
+            return found
     what_it_is = "a folder, and no run is in it" if Path(what).is_dir() else "not there"
     raise UsageError(f"{what}: this file is {what_it_is}. Name a file.")
 

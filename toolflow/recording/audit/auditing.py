@@ -19,7 +19,14 @@ from toolflow.recording.audit.harm import ORDER, findings_of
 from toolflow.recording.audit.meeting import described, meetings
 from toolflow.recording.audit.order import Span, at_once, held_up
 from toolflow.recording.audit.suspects import Suspects
-from toolflow.recording.audit.timing import has_run, seconds_of, spans_of, time_of, with_pool
+from toolflow.recording.audit.timing import (
+    has_paused,
+    has_run,
+    seconds_of,
+    spans_of,
+    time_of,
+    with_pool,
+)
 from toolflow.recording.audit.values import Finding, Meeting, TurnAudit
 from toolflow.recording.audit.view import TurnView
 
@@ -48,7 +55,8 @@ def audit_turns(
         about: Gives what ``Recording.source`` holds, as far as it is known by then.
 
     Yields:
-        What was found about each turn, in the same order.
+        What was found about each turn, in the same order. A turn that paused and went on is one
+        turn, which stands where it went on last; one that did not go on stands at the end.
 
     Raises:
         UsageError: If the pool is not an integer of at least 1, there is no current folder, or a
@@ -69,9 +77,18 @@ class _Auditor:
         self._policy, self._pool, self._cwd, self._about = policy, pool, cwd, about
         self._held: deque[TurnAudit] = deque()
         self._suspects: dict[str, Suspects] = {}
+        self._paused: dict[tuple[str, str], RecordedTurn] = {}
 
     def take(self, recorded: RecordedTurn) -> None:
         """Take the next turn."""
+        name = (recorded.turn.source, recorded.turn.id)
+        self._paused.pop(name, None)  # this is what became of it
+        if has_paused(recorded):
+            self._paused[name] = recorded
+        else:
+            self._take(recorded)
+
+    def _take(self, recorded: RecordedTurn) -> None:
         calls, outcomes = len(recorded.turn.calls), len(recorded.outcomes)
         if calls != outcomes:
             said = f"{recorded.turn.id!r} has {calls} calls and {outcomes} outcomes"
@@ -96,6 +113,8 @@ class _Auditor:
 
     def rest(self) -> Iterator[TurnAudit]:
         """The turns that are left at the end."""
+        while self._paused:
+            self._take(self._paused.pop(next(iter(self._paused))))
         while self._held:
             yield self._held.popleft()
 
