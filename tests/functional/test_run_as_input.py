@@ -85,14 +85,15 @@ def test_explain_holds_a_recording_against_its_own_policy_and_says_what_it_was_w
     assert found["when_it_ran"]["verdict"] == "safe"
 
 
-def test_of_a_turn_that_paused_and_went_on_one_is_chosen_by_number(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_turn_that_paused_and_went_on_is_one_turn(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["resume", "trial-1", "--answer", "c=blue", "--quiet"]) == 0
-    said = err(capsys, "render", "trial-1", "--turn", "one")
-    assert "2 turns have the id 'one'. Choose one by its number: --turn N." in said
-    assert out(capsys, "render", "trial-1", "--turn", "2")
-    assert "b waits for a" in out(capsys, "why", "trial-1", "a", "b")  # both have one plan
+    assert "1 turn, 1 with" in out(capsys, "plan", "trial-1", "--summary")
+    assert out(capsys, "render", "trial-1", "--turn", "one", "--timeline").count("  ok · ") == 3
+    assert out(capsys, "explain", "trial-1", "b").count("one b:") == 1
+    assert "b waits for a" in out(capsys, "why", "trial-1", "a", "b")
+    messages = json.loads(out(capsys, "export", "trial-1", "--format", "openai-chat"))
+    assert [message["role"] for message in messages] == ["assistant", "tool", "tool", "tool"]
+    assert "2 turns replayed" in out(capsys, "replay", "trial-1", "--turn", "one")
 
 
 def test_a_folder_that_is_no_run_is_told(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

@@ -19,6 +19,7 @@ from toolflow.model.recording import RecordedTurn
 from toolflow.model.turn import Turn
 from toolflow.policy import Policy, load_policy
 from toolflow.policy.shelf import is_shipped, shipped_text
+from toolflow.recording.durations import whole_turns
 from toolflow.recording.importing import open_log
 from toolflow.recording.journal import JournalRecording, is_journal
 from toolflow.recording.turn_reader import RecordingReader, TurnSource
@@ -147,14 +148,21 @@ def each_turn(given: Input, form: str | None) -> Iterable[RecordedTurn]:
     return [RecordedTurn(turn, (None,) * len(turn.calls)) for turn in turns]
 
 
-def chosen(turns: Iterable[RecordedTurn], wanted: str | None) -> list[RecordedTurn]:
+def chosen(
+    turns: Iterable[RecordedTurn], wanted: str | None, *, parts: bool = False
+) -> list[RecordedTurn]:
     """All turns, or the one that the user named by id or number; the others are not kept.
+
+    Args:
+        turns: The turns.
+        wanted: The id or number.
+        parts: Whether the parts of a turn that paused and went on are wanted, and not the whole.
 
     Raises:
         UsageError: If there is no such turn.
     """
     if wanted is None:
-        return list(turns)
+        return list(turns if parts else whole_turns(turns))
     number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < _LONG else 0
     named, numbered, count = [], [], 0
     for count, recorded in enumerate(turns, 1):  # how many there are is used below
@@ -164,7 +172,7 @@ def chosen(turns: Iterable[RecordedTurn], wanted: str | None) -> list[RecordedTu
             numbered.append(recorded)
     if not named and not numbered:
         raise UsageError(f"--turn is {wanted!r}. Use an id, or a number from 1 to {count}.")
-    return named or numbered
+    return (named if parts else list(whole_turns(named))) or numbered
 
 
 def policy_of(path: str | None) -> Policy:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from toolflow.recording.audit.texts import CANCELLED, evidence
-from toolflow.recording.audit.timing import has_paused
 from toolflow.recording.audit.values import Finding, Level
 from toolflow.recording.audit.view import TurnView
+from toolflow.recording.durations import has_paused
 
 
 def cancelled(view: TurnView) -> Iterator[Finding]:

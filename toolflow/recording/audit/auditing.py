@@ -20,7 +20,6 @@ from toolflow.recording.audit.meeting import described, meetings
 from toolflow.recording.audit.order import Span, at_once, held_up
 from toolflow.recording.audit.suspects import Suspects
 from toolflow.recording.audit.timing import (
-    has_paused,
     has_run,
     seconds_of,
     spans_of,
@@ -29,6 +28,7 @@ from toolflow.recording.audit.timing import (
 )
 from toolflow.recording.audit.values import Finding, Meeting, TurnAudit
 from toolflow.recording.audit.view import TurnView
+from toolflow.recording.durations import whole_turns
 
 HELD = 1000
 """How many turns are held back at most, because a later one may tell more about one of them."""
@@ -64,7 +64,7 @@ def audit_turns(
         PlanError: If a turn cannot be compiled.
     """
     auditor = _Auditor(policy, pool, cwd, about or dict)
-    for recorded in turns:
+    for recorded in whole_turns(turns):
         auditor.take(recorded)
         yield from auditor.ready()
     yield from auditor.rest()
@@ -77,18 +77,9 @@ class _Auditor:
         self._policy, self._pool, self._cwd, self._about = policy, pool, cwd, about
         self._held: deque[TurnAudit] = deque()
         self._suspects: dict[str, Suspects] = {}
-        self._paused: dict[tuple[str, str], RecordedTurn] = {}
 
     def take(self, recorded: RecordedTurn) -> None:
         """Take the next turn."""
-        name = (recorded.turn.source, recorded.turn.id)
-        self._paused.pop(name, None)  # this is what became of it
-        if has_paused(recorded):
-            self._paused[name] = recorded
-        else:
-            self._take(recorded)
-
-    def _take(self, recorded: RecordedTurn) -> None:
         calls, outcomes = len(recorded.turn.calls), len(recorded.outcomes)
         if calls != outcomes:
             said = f"{recorded.turn.id!r} has {calls} calls and {outcomes} outcomes"
@@ -113,8 +104,6 @@ class _Auditor:
 
     def rest(self) -> Iterator[TurnAudit]:
         """The turns that are left at the end."""
-        while self._paused:
-            self._take(self._paused.pop(next(iter(self._paused))))
         while self._held:
             yield self._held.popleft()
 

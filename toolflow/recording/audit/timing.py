@@ -42,11 +42,6 @@ def has_run(outcome: Outcome | None) -> bool:
     return outcome is not None and outcome.status in _RAN
 
 
-def has_paused(recorded: RecordedTurn) -> bool:
-    """Whether a run ended with a pause: what has no result then is still to come."""
-    return bool(recorded.events) and recorded.events[-1].kind == "run_paused"
-
-
 def clock_of(recorded: RecordedTurn) -> Clock:
     """What the times of a turn are: those of bodies, or those of lines of a log."""
     bodies = any(times.stopped is not None for times in recorded.times)
