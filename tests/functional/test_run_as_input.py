@@ -89,6 +89,7 @@ def test_a_turn_that_paused_and_went_on_is_one_turn(capsys: pytest.CaptureFixtur
     assert main(["resume", "trial-1", "--answer", "c=blue", "--quiet"]) == 0
     assert "1 turn, 1 with" in out(capsys, "plan", "trial-1", "--summary")
     assert out(capsys, "render", "trial-1", "--turn", "one", "--timeline").count("  ok · ") == 3
+    assert out(capsys, "render", "trial-1", "--turn", "one").count(r"\lok · ") == 3
     assert out(capsys, "explain", "trial-1", "b").count("one b:") == 1
     assert "b waits for a" in out(capsys, "why", "trial-1", "a", "b")
     messages = json.loads(out(capsys, "export", "trial-1", "--format", "openai-chat"))
