@@ -143,6 +143,18 @@ def test_an_audit_of_a_folder_of_runs_counts_each_run_once(
     assert "skipped" not in err
 
 
+def test_without_a_policy_an_audit_judges_by_the_plans_that_ran(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = out(capsys, "audit", "trial-1")
+    assert "under the policy: 3 safe, 0 exclusive" in said
+    assert "1 pair of calls meets" in said or "1 pairs of calls meet" in said
+    found = json.loads(out(capsys, "audit", "trial-1", "--output", "json"))
+    assert (found["policy"], found["policy_digest"]) == (None, None)
+    Path("turn.json").write_text('[{"role": "user", "content": "hello"}]')
+    assert "only recordings have plans to be judged by" in err(capsys, "audit", "turn.json")
+
+
 def test_an_audit_takes_a_turn_that_paused_and_went_on_for_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
