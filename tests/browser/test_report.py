@@ -127,7 +127,7 @@ def test_the_slider_shows_every_moment_everywhere(shown: Any) -> None:
         assert "c4" in waits
         assert "key file:/repo/project/src/app.py write" in waits
         assert "for pool-1" in tab.locator(".calls .state").nth(5).inner_text()
-        words = tab.locator(".timeline .word").all_inner_texts()
+        words = tab.locator(".timeline .word").all_text_contents()
         assert [word.strip() for word in words] == states
         assert tab.locator(".cursor").get_attribute("x1") == "5.714%"
         assert tab.locator(".events li.current").inner_text().startswith("120 ms")
@@ -206,7 +206,7 @@ def test_the_search_counts_marks_and_goes_to_hits(shown: Any) -> None:
         said.filter(has_text="hit").wait_for()
         assert said.inner_text() == "4 hits in 1 turn"
         marks = tab.locator("mark")
-        assert {text.lower() for text in marks.all_inner_texts()} == {"app.py"}
+        assert {text.lower() for text in marks.all_text_contents()} == {"app.py"}
         assert tab.get_by_text("found in the details").locator("visible=true").count() == 1
         field.press("Enter")
         assert said.inner_text() == "1 of 4 hits in 1 turn"
@@ -243,7 +243,7 @@ def test_the_search_takes_every_text_as_it_is(shown: Any, text: str) -> None:
     with shown(reported.hostile(f"before {text} after")) as tab:
         tab.get_by_role("searchbox").fill(text)
         tab.locator("mark").first.wait_for()
-        assert set(tab.locator("mark").all_inner_texts()) == {text}
+        assert set(tab.locator("mark").all_text_contents()) == {text}
 
 
 def test_states_are_left_out_and_come_back(shown: Any) -> None:
@@ -406,6 +406,21 @@ def test_three_hundred_calls_stay_usable(shown: Any) -> None:
         tab.locator("[role=search] output").filter(has_text="2 hits").wait_for()
         tab.get_by_role("searchbox").press("Enter")
         assert tab.locator(".details mark").inner_text() == "result 123"
+
+
+def test_of_very_many_calls_the_first_are_shown_and_any_can_be(shown: Any) -> None:
+    with shown(reported.session(reported.large(1200))) as tab:
+        rows = tab.locator(".calls tbody").locator("visible=true")
+        assert rows.count() == 500
+        assert "500 of 1,200 calls shown" in tab.locator(".calls [role=status]").inner_text()
+        tab.get_by_role("button", name="show 500 more").click()
+        assert rows.count() == 1000
+        tab.evaluate("location.hash = '#turn-1/c1100'")
+        tab.locator(".details").wait_for()
+        assert rows.count() == 1001
+        tab.get_by_role("button", name="failed 24").click()
+        tab.get_by_role("button", name="show 500 more").click()
+        assert rows.count() == 1176
 
 
 def test_a_turn_of_which_little_is_known_says_so(shown: Any) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plans import EVIL
 
-from toolflow.render.report import json_text
+from toolflow.render.report_texts import block_json
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=60) | st.sampled_from(EVIL)
 MARKUP = st.text("<>&\"'/!-=[]{};()\\u2028script \n", max_size=80)
@@ -39,7 +39,7 @@ def test_nothing_unseen_is_in_a_page_and_it_can_be_encoded(texts: list[str]) -> 
 
 @given(st.recursive(ANY, lambda inner: st.lists(inner) | st.dictionaries(ANY, inner)))
 def test_json_in_a_page_holds_no_markup_and_is_the_same_value(value: object) -> None:
-    text = json_text(value)
+    text = block_json(value)
     assert not re.search("[<>&\u2028\u2029]", text)
     assert json.loads(text) == value
 

@@ -164,7 +164,10 @@ class Page(HTMLParser):
     @property
     def data(self) -> Any:
         """The data of the page."""
-        return json.loads(self.texts["script application/json"])
+        data = json.loads(self.texts["script application/json"])
+        for turn, place in zip(data["turns"], data["places"], strict=True):
+            turn |= place
+        return data
 
 
 def page_of(recording: Any, **options: Any) -> Page:

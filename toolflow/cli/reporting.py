@@ -14,8 +14,9 @@ from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.model.turn import Notice
 from toolflow.policy import Policy
 from toolflow.recording.importing import open_log
+from toolflow.render.facts import count
 from toolflow.render.report import page_text
-from toolflow.render.report_data import pages_of
+from toolflow.render.report_data import page_data
 from toolflow.render.save import write_text
 
 
@@ -39,19 +40,18 @@ def report(
     given = look_at(recording, forced=form)
     rules = policy_of(policy) if policy is not None else None
     source = _Planned(*_opened(given, form), rules, cwd)
-    pages = pages_of(source, title=title, turns=turn, pictures=pictures)
-    shown, left = len(pages.data["turns"]), pages.data["left"]
-    if not shown:
+    data = page_data(source, title=title, turns=turn, pictures=pictures)
+    if not data.turns:
         raise UsageError(f"{recording}: there are no turns with calls in it.")
-    page = page_text(pages)
+    page = page_text(data)
     if to is None:
         typer.echo(page, nl=False)
     else:
         write_text(to, page)
         size = f"{len(page.encode()) / 1e6:.2f} MB"
-        tell(f"written: {to} ({shown} turn{'' if shown == 1 else 's'}, {size})")
-    if left:
-        tell(f"{left:,} more turns have no room in the page. Choose turns with --turn.")
+        tell(f"written: {to} ({count(data.turns, 'turn')}, {size})")
+    if data.left:
+        tell(f"{data.left:,} more turns have no room in the page. Choose turns with --turn.")
     return 0
 
 

@@ -18,16 +18,15 @@ What had alternatives:
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from base64 import b64encode
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from toolflow.render import style
-from toolflow.render.report_data import Pages, Source, pages_of
+from toolflow.render.report_data import PageData, Source, page_data
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -38,15 +37,6 @@ _MODULES: Final = (
 )  # fmt: skip
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
-_ESCAPES = str.maketrans(
-    {
-        "<": "\\u003c",
-        ">": "\\u003e",
-        "&": "\\u0026",
-        "\u2028": "\\u2028",
-        "\u2029": "\\u2029",
-    }
-)
 
 
 def report_html(
@@ -72,29 +62,23 @@ def report_html(
         UsageError: If there is no such turn, or one has not as many outcomes or times as calls.
         RecordingError, JournalError: If the recording cannot be read any further.
     """
-    return page_text(pages_of(recording, title=title, turns=turns, pictures=pictures))
+    return page_text(page_data(recording, title=title, turns=turns, pictures=pictures))
 
 
-def page_text(pages: Pages) -> str:
+def page_text(page: PageData) -> str:
     """Put a page together."""
     script, look = script_text(), style_text()
     return _template("report.html.j2").render(
-        title=pages.data["title"],
+        title=page.title,
         policy=(
             "default-src 'none'; base-uri 'none'; form-action 'none'; "
             f"script-src '{_digest(script)}'; style-src '{_digest(look)}'"
         ),
         script=script,
         style=look,
-        data=json_text(pages.data),
-        pictures=pages.pictures,
+        data=page.text,
+        pictures=page.pictures,
     )
-
-
-def json_text(data: Any) -> str:
-    """JSON for a block of a page: nothing in it ends the block, or begins a comment."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.translate(_ESCAPES)
 
 
 @cache

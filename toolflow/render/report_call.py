@@ -7,9 +7,9 @@ from typing import Any
 
 from toolflow.model import Call, CallPlan, Outcome, Times
 from toolflow.render.facts import badges
-from toolflow.render.labels import duration
+from toolflow.render.labels import duration, visible_lines
 from toolflow.render.report_moments import when
-from toolflow.render.report_texts import LongTexts, shortened, shown, value_text
+from toolflow.render.report_texts import LongTexts, shortened, value_text
 
 _LABEL, _NAME, _SENTENCE = 400, 200, 2_000
 _STAGES = ("queued", "granted", "started", "settled", "stopped")
@@ -47,7 +47,7 @@ def call_data(
 
 def brief(text: str, most: int = _SENTENCE) -> str:
     """A short text of which, where it is too long, the ends are shown."""
-    return shown(shortened(text, most))
+    return visible_lines(shortened(text, most))
 
 
 def waited(times: Times | None) -> float | None:

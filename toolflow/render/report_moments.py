@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from toolflow.model import Event, RecordedTurn, Times
-from toolflow.render.report_texts import LongTexts, line_text, shown
+from toolflow.render.labels import visible_lines
+from toolflow.render.report_texts import LongTexts, line_text
 
 From = Literal["events", "times", ""]
 _RANK = ("call_queued", "call_started", "call_settled", "call_stopped")
@@ -46,7 +47,7 @@ def _event(event: Event, names: Mapping[str, int], texts: LongTexts) -> dict[str
     words = [] if event.call is None or call >= 0 else [event.call]
     words += [f"of {event.source}"] if event.source != "main" else []
     words += [f"{name}={_data(value)}" for name, value in event.data.items()]
-    data = {"at": when(event.at) or 0, "kind": shown(str(event.kind)), "call": call}
+    data = {"at": when(event.at) or 0, "kind": visible_lines(str(event.kind)), "call": call}
     texts.put(data, "text", " ".join(words))
     return data
 

@@ -12,19 +12,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from toolflow.render.labels import visible
+from toolflow.render.labels import visible_lines
 
 LONGEST: Final = 200_000
 """Characters that one text may have."""
 LARGEST: Final = 4_000_000
 """Characters that the long texts of one turn may have together."""
 _SHORTEST: Final = 200
-_SEEN = re.compile("[^\n\t]+")
-
-
-def shown(text: str) -> str:
-    """A text of any number of lines in which everything can be seen, and can be encoded."""
-    return _SEEN.sub(lambda part: visible(part[0]), text)
 
 
 def shortened(text: str, most: int) -> str:
@@ -56,6 +50,17 @@ def line_text(value: Any) -> str:
         return f"a {type(value).__name__}"
 
 
+_ESCAPES = {mark: f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
+
+
+def block_json(data: Any) -> str:
+    """JSON for a block of a page: nothing in it ends the block, or begins a comment."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for mark, escape in _ESCAPES.items():  # several times faster than `translate`
+        text = text.replace(mark, escape)
+    return text
+
+
 def _plain(value: object) -> Any:
     return dict(value) if isinstance(value, Mapping) else f"a {type(value).__name__}"
 
@@ -83,5 +88,5 @@ class LongTexts:
         while most > _SHORTEST and sum(min(length, most) for length in lengths) > LARGEST:
             most = max(most // 2, _SHORTEST)
         for text, give in self._places:
-            give(shown(shortened(text, most)))
+            give(visible_lines(shortened(text, most)))
         return any(length > most for length in lengths)

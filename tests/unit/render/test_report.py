@@ -20,10 +20,11 @@ import reported
 from toolflow import load_policy
 from toolflow.errors import UsageError
 from toolflow.model import Event, Notice, Outcome, RecordedTurn, Recording, Times
-from toolflow.render import report_data as limits
 from toolflow.render import report_html
+from toolflow.render import report_turns as limits
+from toolflow.render.labels import visible_lines
 from toolflow.render.report import script_text
-from toolflow.render.report_texts import LARGEST, LongTexts, shortened, shown
+from toolflow.render.report_texts import LARGEST, LongTexts, shortened
 
 SECRET = "hunter2-secret"
 
@@ -165,7 +166,7 @@ def test_turns_may_come_one_by_one() -> None:
 def test_more_turns_than_a_page_holds_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MOST_TURNS", 2)
     data = data_of(*(reported.three(f"t{at}") for at in range(5)))
-    assert (len(data["turns"]), data["left"], data["total"]) == (2, 3, 5)
+    assert (len(data["turns"]), data["left"]) == (2, 3)
 
 
 def test_a_page_has_no_more_turns_than_fit_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +197,9 @@ def test_a_shortened_text_keeps_both_ends() -> None:
 
 
 def test_what_cannot_be_seen_is_written_out_but_for_line_ends_and_tabs() -> None:
-    assert shown("a\tb\nc\x1b[31m \u202e \ud800 \r") == "a\tb\nc\\x1b[31m \\u202e \\ud800 \\r"
+    assert (
+        visible_lines("a\tb\nc\x1b[31m \u202e \ud800 \r") == "a\tb\nc\\x1b[31m \\u202e \\ud800 \\r"
+    )
 
 
 ODD = {

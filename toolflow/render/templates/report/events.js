@@ -29,11 +29,17 @@ export class Events {
       row.classList.toggle("current", at === moment - 1);
       if (at === moment - 1) {
         row.setAttribute("aria-current", "step");
-        scrollInside(this.list, row);
       } else {
         row.removeAttribute("aria-current");
       }
     });
+  }
+
+  /** Bring the event of a moment into view. */
+  follow(moment) {
+    if (moment > 0) {
+      scrollInside(this.list, this.rows[moment - 1]);
+    }
   }
 
   /** Go to an event. */

@@ -1,30 +1,39 @@
 /** The search: where in all turns a text occurs, and marks where it is shown. */
 
+import { make } from "./dom.js";
 import { words } from "./words.js";
 
 const MOST_MARKS = 500; // in one text
 const places = new Map(); // what is shown at present: element -> its text
+const marked = new Set(); // elements with marks
 const known = new Map(); // turn -> what can be found in it
 let pattern = null;
 
 /** Show a text of the recording, with what is looked for marked; also when that changes. */
 export function say(node, text) {
   places.set(node, text);
-  fill(node, text);
+  marked.delete(node);
+  node.textContent = text;
+  mark(node, text);
   return node;
 }
 
 /** Forget what was shown before. */
 export function forget() {
   places.clear();
+  marked.clear();
 }
 
 /** Look for a text; an empty one looks for nothing. */
 export function lookFor(text) {
   const plain = text.trim().replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
   pattern = plain === "" ? null : new RegExp(plain, "giu");
+  for (const node of marked) {
+    node.textContent = places.get(node);
+  }
+  marked.clear();
   for (const [node, shown] of places) {
-    fill(node, shown);
+    mark(node, shown);
   }
 }
 
@@ -78,13 +87,12 @@ const eventEntries = (turn) =>
 
 const rest = (turn) => turn.messages.map(({ text }, at) => entry("message", at, [], [text]));
 
-function fill(node, text) {
-  const parts = pattern === null ? [] : [...partsOf(text)];
-  if (parts.length < 2) {
-    node.textContent = text;
-    return;
+/** Mark what is looked for; most texts do not hold it and are left alone. */
+function mark(node, text) {
+  if (pattern !== null && holds(text)) {
+    node.replaceChildren(...partsOf(text));
+    marked.add(node);
   }
-  node.replaceChildren(...parts);
 }
 
 /** A text cut where marks begin and end. */
@@ -93,9 +101,7 @@ function* partsOf(text) {
   let number = 0;
   for (const match of text.matchAll(pattern)) {
     yield text.slice(end, match.index);
-    const mark = document.createElement("mark");
-    mark.textContent = match[0];
-    yield mark;
+    yield make("mark", {}, match[0]);
     end = match.index + match[0].length;
     number += 1;
     if (number === MOST_MARKS) {

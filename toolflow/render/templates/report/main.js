@@ -166,4 +166,6 @@ class Page {
   }
 }
 
-new Page(JSON.parse(byId("data").textContent));
+const data = JSON.parse(byId("data").textContent);
+data.turns.forEach((turn, at) => Object.assign(turn, data.places[at]));
+new Page(data);

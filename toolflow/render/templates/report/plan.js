@@ -82,6 +82,10 @@ export class PlanView {
         box.word.textContent = isEnd ? box.last : this.run.word(index, moment);
       }
     });
+  }
+
+  /** Bring a call into view, if it is there. */
+  follow(current) {
     const box = this.boxes[current];
     if (this.scroll !== null && box !== undefined) {
       scrollInside(this.scroll, box.group);

@@ -8,7 +8,9 @@ import { fragment, note } from "./route.js";
 import { count, stateWord } from "./words.js";
 
 const CALL_HEADS = ["Call", "Verdict", "Keys", "State", "Waited", "Ran"];
+const COLUMNS = ["31%", "22%", "19%", "14%", "7%", "7%"];
 const MOST_KEYS = 3;
+const MORE_ROWS = 500;
 
 /** The part of the page with the calls. */
 export class Table {
@@ -23,9 +25,20 @@ export class Table {
     const heads = CALL_HEADS.map((head) => make("th", { scope: "col" }, head));
     const bodies = this.rows.map(({ body }) => body);
     const top = make("thead", {}, make("tr", {}, ...heads));
-    const table = make("table", { "aria-labelledby": "title-calls" }, top, ...bodies);
+    const columns = make("colgroup", {}, ...COLUMNS.map((width) => make("col", { width })));
+    const table = make("table", { "aria-labelledby": "title-calls" }, columns, top, ...bodies);
     this.told = make("p", { class: "plain", role: "status" });
-    this.node = section("calls", "Calls", this.chips(), this.told, make("div", {}, table));
+    this.more = button(`show ${MORE_ROWS} more`, () => this.showMore(), { class: "more" });
+    const parts = [this.chips(), this.told, make("div", {}, table), this.more];
+    this.node = section("calls", "Calls", ...parts);
+    this.limit = MORE_ROWS;
+    this.filter();
+  }
+
+  /** A browser needs seconds to lay out thousands of rows, so it gets them when they are wanted. */
+  showMore() {
+    this.limit += MORE_ROWS;
+    this.filter();
   }
 
   /** A button for every state that occurs; pressed, calls of that state are shown. */
@@ -38,10 +51,14 @@ export class Table {
     });
     this.hitChip = button("only hits", () => this.toggleHits(), { "aria-pressed": "false" });
     this.hitChip.hidden = true;
-    const all = button("open all", () => this.rows.forEach((_, at) => this.open(at, true)));
-    const none = button("close all", () => this.rows.forEach((_, at) => this.open(at, false)));
+    const all = button("open all", () => this.openAll(true));
+    const none = button("close all", () => this.openAll(false));
     const group = { class: "chips", role: "group", "aria-label": "Show calls by how they ended" };
     return make("div", group, ...chips, this.hitChip, make("span", { class: "gap" }), all, none);
+  }
+
+  openAll(isOpen) {
+    this.rows.forEach(({ body }, at) => body.hidden || this.open(at, isOpen));
   }
 
   toggle(chip, status) {
@@ -70,13 +87,16 @@ export class Table {
 
   filter() {
     const isLimited = this.onlyHits && isLooking();
-    let shown = 0;
+    let fitting = 0;
     this.rows.forEach(({ body }, index) => {
       const isOut = this.hidden.has(this.turn.calls[index].status);
-      body.hidden = isOut || (isLimited && !this.hits.has(index));
-      shown += body.hidden ? 0 : 1;
+      const isFitting = !isOut && !(isLimited && !this.hits.has(index));
+      body.hidden = !isFitting || fitting >= this.limit;
+      fitting += isFitting ? 1 : 0;
     });
+    const shown = Math.min(fitting, this.limit);
     const all = this.rows.length;
+    this.more.hidden = fitting <= this.limit;
     this.told.textContent = shown === all ? "" : `${shown} of ${count(all, "call")} shown`;
   }
 
@@ -95,7 +115,7 @@ export class Table {
     const place = make("a", { ...address, "aria-label": `Link to call ${index + 1}` }, call.key);
     const title = make("th", { scope: "row", class: "call" }, toggle, make("div", {}, place, name));
     title.append(hint);
-    const state = make("td", { class: "state" });
+    const state = make("td", { class: "state" }, make("span"), make("small"));
     const cells = [verdict(call), keys(call), state, span(call.waited), span(call.ran)];
     const head = make("tr", {}, title, ...cells);
     head.addEventListener("click", (event) => {
@@ -163,15 +183,19 @@ export class Table {
     const phase = this.run.phase(index, moment);
     const look = lookOf(this.states, phase, this.turn.calls[index].status);
     row.body.dataset.phase = phase;
-    row.state.replaceChildren(glyph(look), say(make("span"), word));
-    if (waits !== null) {
-      const links = waits.calls.slice(0, MOST_KEYS).flatMap((call) => [
-        make("a", { href: fragment(this.turn, call) }, this.turn.calls[call].key),
-        " ",
-      ]);
-      const text = links.length > 0 ? ["for ", ...links, `(${waits.text})`] : [waits.text];
-      row.state.append(make("small", {}, ...text));
-    }
+    const [text, why] = row.state.querySelectorAll(":scope > span, :scope > small");
+    say(text, word);
+    row.state.querySelector("svg")?.remove();
+    text.before(glyph(look));
+    why.replaceChildren(...(waits === null ? [] : this.reason(waits)));
+  }
+
+  reason({ calls, text }) {
+    const links = calls.slice(0, MOST_KEYS).flatMap((call) => [
+      make("a", { href: fragment(this.turn, call) }, this.turn.calls[call].key),
+      " ",
+    ]);
+    return links.length > 0 ? ["for ", ...links, `(${text})`] : [text];
   }
 }
 

@@ -20,9 +20,8 @@ export class Timeline {
       return;
     }
     this.states = states;
-    this.grid = make("div", { class: "rows" }, ...this.head());
-    turn.calls.forEach((call, index) => this.grid.append(...this.row(call, index)));
-    this.grid.append(this.cover());
+    this.grid = make("div", { class: "rows" }, this.head());
+    this.grid.append(...turn.calls.map((call, index) => this.row(call, index)), this.cover());
     const label = "Timeline; the table of calls says the same";
     const scroll = { class: "scroll", tabindex: 0, role: "group", "aria-label": label };
     this.scroll = make("div", scroll, this.grid);
@@ -42,7 +41,7 @@ export class Timeline {
       return draw("text", { x: this.percent(at), y: 14, "text-anchor": anchor }, word);
     });
     const axis = draw("svg", { class: "axis", height: 20, "aria-hidden": "true" }, ...marks);
-    return [make("span", { class: "corner" }), axis, make("span", { class: "corner" })];
+    return make("div", { class: "head" }, make("span"), axis, make("span"));
   }
 
   row(call, index) {
@@ -59,10 +58,7 @@ export class Timeline {
     say(link, call.label);
     const word = make("span", { class: "word" });
     this.rows[index] = { link, svg, word, shown: "" };
-    for (const cell of [link, svg, word]) {
-      cell.style.gridRow = String(index + 2); // or the cover would push them aside
-    }
-    return [link, svg, word];
+    return make("div", {}, link, svg, word);
   }
 
   /** Barriers, upright lines and the veil over what is still to come: one picture over all rows. */
@@ -76,9 +72,7 @@ export class Timeline {
     this.veil = draw("rect", { class: "veil", x: "100%", y: 0, width: "100%", height: "100%" });
     this.cursor = upright(this, 0, "cursor");
     const cover = { class: "cover", "aria-hidden": "true" };
-    const svg = draw("svg", cover, ...bands, ...lines, this.veil, this.cursor);
-    svg.style.gridRow = `2 / span ${this.turn.calls.length}`;
-    return svg;
+    return draw("svg", cover, ...bands, ...lines, this.veil, this.cursor);
   }
 
   legend() {
@@ -107,7 +101,11 @@ export class Timeline {
     this.cursor.setAttribute("x2", x);
     this.cursor.classList.toggle("end", isEnd);
     this.rows.forEach((row, index) => this.tell(row, index, moment, index === current));
-    if (current >= 0) {
+  }
+
+  /** Bring a call into view, if it is there. */
+  follow(current) {
+    if (this.grid !== undefined && current >= 0) {
       scrollInside(this.scroll, this.rows[current].link);
     }
   }

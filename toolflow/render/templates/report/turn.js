@@ -55,6 +55,9 @@ export class TurnView {
     this.timeline.show(moment, current);
     this.table.show(moment, current);
     this.events.show(moment);
+    this.plan.follow(current); // only now: what is written, and then read, is laid out each time
+    this.timeline.follow(current);
+    this.events.follow(moment);
   }
 
   rest(moment) {
