@@ -130,7 +130,7 @@ def test_the_slider_shows_every_moment_everywhere(shown: Any) -> None:
         words = tab.locator(".timeline .word").all_text_contents()
         assert [word.strip() for word in words] == states
         assert tab.locator(".cursor").get_attribute("x1") == "5.714%"
-        assert tab.locator(".events li.current").inner_text().startswith("120 ms")
+        assert tab.locator(".events li.current").text_content().startswith("120 ms")
         assert tab.evaluate("location.hash") == "#turn-1@6"
         if tab.locator(".picture").count():
             assert tab.locator(".picture .call.running").count() == 2
