@@ -56,6 +56,9 @@ def test_all_turns_are_told_first_and_lead_to_one(shown: Any) -> None:
         first = rows.first.inner_text()
         for word in ("turn-1", "done", "5 ok", "1 timed out", "2.1 s", "1 waited long"):
             assert word in first
+        tab.get_by_role("button", name="only what went wrong (1)").click()
+        assert rows.locator("visible=true").count() == 1
+        tab.get_by_role("button", name="only what went wrong (1)").click()
         tab.get_by_role("link", name="turn-2").click()
         tab.get_by_role("heading", name="turn-2").wait_for()
         assert tab.evaluate("document.activeElement.id") == "title-turn"

@@ -67,7 +67,7 @@ def test_turns_are_chosen(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_log_has_no_plan_unless_a_policy_makes_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert ran(capsys, "report", "log.jsonl", "--to", "log.html")[0] == 0
     (turn,) = data("log.html")["turns"]
-    assert (turn["status"], turn["undrawn"]) == ("no run", "No plan is recorded.")
+    assert (turn["status"], turn["undrawn"]) == ("not recorded", "No plan is recorded.")
     assert turn["problems"] == [["bad", "1 without a result"]]
     words = ("--policy", "policy.yaml", "--no-pictures")
     assert ran(capsys, "report", "log.jsonl", "--to", "log.html", *words)[0] == 0

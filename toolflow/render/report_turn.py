@@ -54,7 +54,7 @@ def turn_data(recorded: RecordedTurn, number: int) -> dict[str, Any]:
         "problems": list(_problems(recorded, plan, chart.end)),
         "end": chart.end,
         "time": duration(chart.end) if chart.end > 0 else "",
-        "barriers": [[name, start, end] for name, start, end in chart.barriers],
+        "barriers": [list(barrier) for barrier in chart.barriers] if recorded.events else [],
         "calls": list(_calls(recorded, plan, names, chart.bars, texts)),
         "moments": moments,
         "from": source,
@@ -94,7 +94,7 @@ def _facts(recorded: RecordedTurn) -> Iterator[list[str]]:
 def _status(recorded: RecordedTurn) -> str:
     """How the run of the turn ended, in one word."""
     if not recorded.events:
-        return "no run"
+        return "not recorded"
     for event in reversed(recorded.events):
         if event.kind == "run_finished":
             return brief(str(event.data.get("status", "done")), 40)

@@ -82,7 +82,7 @@ def test_the_slider_goes_by_events() -> None:
 
 def test_without_events_the_slider_goes_by_times() -> None:
     turn = data_of(replace(reported.three(), events=()))["turns"][0]
-    assert (turn["from"], turn["status"]) == ("times", "no run")
+    assert (turn["from"], turn["status"]) == ("times", "not recorded")
     kinds = [(one["at"], one["kind"], one["call"]) for one in turn["moments"]]
     assert kinds == [
         (0, "call_queued", 0),

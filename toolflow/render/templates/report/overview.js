@@ -1,6 +1,6 @@
 /** All turns of the recording: how each ended, how long it took, what went wrong. */
 
-import { make, section } from "./dom.js";
+import { button, make, section } from "./dom.js";
 import { say } from "./find.js";
 import { glyph, lookOf } from "./glyph.js";
 import { fragment } from "./route.js";
@@ -18,8 +18,26 @@ export class Overview {
     const top = make("thead", {}, make("tr", {}, ...heads, this.hitHead));
     const body = make("tbody", {}, ...this.rows.map(({ row }) => row));
     const table = make("table", { "aria-labelledby": "title-overview" }, top, body);
-    const parts = [left(data), make("div", {}, table), ...notices(data), policy(data)];
+    const parts = [left(data), this.chip(data), make("div", {}, table)];
+    parts.push(...notices(data), policy(data));
     this.node = section("overview", `Turns (${data.turns.length.toLocaleString("en")})`, ...parts);
+  }
+
+  /** A button that leaves out the turns in which nothing went wrong. */
+  chip(data) {
+    const isBad = data.turns.map((turn) => turn.problems.some(([level]) => level === "bad"));
+    const number = isBad.filter(Boolean).length;
+    if (number === 0 || number === isBad.length) {
+      return null;
+    }
+    const chip = button(`only what went wrong (${number})`, () => {
+      const isOnly = chip.getAttribute("aria-pressed") === "false";
+      chip.setAttribute("aria-pressed", String(isOnly));
+      this.rows.forEach(({ row }, at) => {
+        row.hidden = isOnly && !isBad[at];
+      });
+    }, { "aria-pressed": "false" });
+    return make("div", { class: "chips" }, chip);
   }
 
   /** Show how many hits each turn has; `null` where nothing is looked for. */
@@ -38,6 +56,10 @@ function turnRow(turn, states) {
   say(link, turn.id === "" ? `turn ${turn.number}` : turn.id);
   const number = make("span", { class: "number" }, `${turn.number}`);
   const title = make("th", { scope: "row" }, number, link);
+  const source = turn.facts.find(([name]) => name === "source");
+  if (source !== undefined) {
+    title.append(say(make("small"), source[1]));
+  }
   const counts = Object.entries(turn.counts).map(([status, many]) => {
     const look = lookOf(states, "settled", status);
     return make("span", { class: "count" }, glyph(look), `${many} ${stateWord(status)}`);

@@ -15,8 +15,9 @@ export class PlanView {
     if (turn.undrawn !== "") {
       lines.push(make("p", { class: "plain" }, turn.undrawn));
     }
-    if (turn.moments.length === 0 && turn.text !== "") {
-      lines.push(make("p", { class: "plain" }, "No run is recorded: this is the plan alone."));
+    if (turn.from !== "events" && turn.text !== "") {
+      const text = "No run of this plan is recorded: it is what a policy makes of the turn.";
+      lines.push(make("p", { class: "plain" }, text));
     }
     this.node = section("plan", "Plan", this.fit ?? null, ...lines, this.scroll, this.asText());
   }

@@ -86,7 +86,7 @@ export class Run {
     if (phase === "asking") {
       return { calls: [], text: "for a person's answer" };
     }
-    if (phase !== "coming" && phase !== "waiting") {
+    if (this.turn.from !== "events" || (phase !== "coming" && phase !== "waiting")) {
       return null;
     }
     const open = (call) => this.phase(call, moment) !== "settled";

@@ -161,6 +161,13 @@ export class Table {
     }
   }
 
+  /** Bring what was found in a call into view, in its own box too. */
+  showMark(index) {
+    const { body } = this.rows[index];
+    const mark = body.querySelector(".inside:not([hidden]) mark") ?? body.querySelector("mark");
+    mark?.scrollIntoView({ block: "center", inline: "nearest" });
+  }
+
   choose(index) {
     this.rows.forEach(({ body }, at) => body.classList.toggle("chosen", at === index));
   }

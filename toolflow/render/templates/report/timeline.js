@@ -21,7 +21,8 @@ export class Timeline {
     }
     this.states = states;
     this.grid = make("div", { class: "rows" }, this.head());
-    this.grid.append(...turn.calls.map((call, index) => this.row(call, index)), this.cover());
+    this.grid.append(this.under(), ...turn.calls.map((call, index) => this.row(call, index)));
+    this.grid.append(this.cover());
     const label = "Timeline; the table of calls says the same";
     const scroll = { class: "scroll", tabindex: 0, role: "group", "aria-label": label };
     this.scroll = make("div", scroll, this.grid);
@@ -61,18 +62,22 @@ export class Timeline {
     return make("div", {}, link, svg, word);
   }
 
-  /** Barriers, upright lines and the veil over what is still to come: one picture over all rows. */
-  cover() {
+  /** Barriers and upright lines: one picture under all rows. */
+  under() {
     const bands = this.turn.barriers.map(([, start, end]) => {
       const width = `${(((end - start) / this.turn.end) * 100).toFixed(3)}%`;
       const place = { x: this.percent(start), y: 0, width, height: "100%" };
       return draw("rect", { class: "barrier", ...place });
     });
     const lines = ticks(this.turn.end).map((at) => upright(this, at, "tick"));
+    return draw("svg", { class: "under", "aria-hidden": "true" }, ...bands, ...lines);
+  }
+
+  /** The veil over what is still to come, and a line where it begins: one picture over all rows. */
+  cover() {
     this.veil = draw("rect", { class: "veil", x: "100%", y: 0, width: "100%", height: "100%" });
     this.cursor = upright(this, 0, "cursor");
-    const cover = { class: "cover", "aria-hidden": "true" };
-    return draw("svg", cover, ...bands, ...lines, this.veil, this.cursor);
+    return draw("svg", { class: "cover", "aria-hidden": "true" }, this.veil, this.cursor);
   }
 
   legend() {

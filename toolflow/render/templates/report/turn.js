@@ -75,6 +75,7 @@ export class TurnView {
     this.node.querySelector(".hit")?.classList.remove("hit");
     if (kind === "call") {
       this.table.goTo(at, { isOpen: isFolded });
+      this.table.showMark(at);
     } else if (kind === "event") {
       this.events.goTo(at);
       this.events.rowAt(at).classList.add("hit");
