@@ -298,7 +298,7 @@ def test_hostile_texts_in_pictures_are_text(shown: Any) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 2000])
+@pytest.mark.parametrize("width", [400, 1000, 2000])
 def test_it_fits_the_width_and_the_colours_of_its_reader(
     shown: Any, scheme: str, width: int
 ) -> None:

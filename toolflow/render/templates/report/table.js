@@ -8,7 +8,7 @@ import { fragment, note } from "./route.js";
 import { count, stateWord } from "./words.js";
 
 const CALL_HEADS = ["Call", "Verdict", "Keys", "State", "Waited", "Ran"];
-const COLUMNS = ["31%", "22%", "19%", "14%", "7%", "7%"];
+const COLUMNS = ["30%", null, "18%", 155, 84, 76];
 const MOST_KEYS = 3;
 const MORE_ROWS = 500;
 
