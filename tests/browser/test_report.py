@@ -115,6 +115,44 @@ def test_an_address_that_names_nothing_shows_what_there_is(shown: Any, place: st
         assert tab.locator("main section").count() > 0
 
 
+def test_a_link_leads_to_its_call_however_often_it_is_pressed(shown: Any) -> None:
+    with shown(reported.session(), "#turn-1") as tab:
+        link = tab.locator(".timeline a").nth(3)
+        for _ in range(2):
+            link.click()
+            assert "src/app.py" in tab.evaluate("document.activeElement.textContent")
+            tab.get_by_role("button", name="close all").click()
+            assert tab.locator(".details").locator("visible=true").count() == 0
+
+
+def test_a_page_with_one_turn_has_a_list_of_turns_too(shown: Any) -> None:
+    with shown(reported.session(reported.nine()), "#main") as tab:
+        tab.get_by_role("heading", name="turn-1").wait_for()
+        tab.get_by_role("link", name="To the content").press("Enter")
+        assert tab.evaluate("document.activeElement.id") == "main"
+        tab.get_by_role("link", name="All turns").click()
+        tab.locator(".overview").wait_for()
+
+
+def test_what_got_into_the_page_as_markup_could_do_nothing(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    html = report_html(reported.session(), pictures=False)
+    evil = (
+        "<script>document.title = 'hacked'</script><svg onload=\"document.title = 'hacked'\"></svg>"
+        "<p id='evil' style='color: red' onclick=\"document.title = 'hacked'\">press</p>"
+        "<style>#evil { color: red }</style><img src='data:,'><iframe src='data:,x'></iframe>"
+    )
+    file = tmp_path / "run.html"
+    file.write_text(html.replace("<noscript>", f"{evil}<noscript>"), "utf-8")
+    with browsing.page(chromium, errors=False) as tab:
+        tab.goto(file.as_uri())
+        tab.locator("#evil").click()
+        assert tab.title() == "s-1"
+        assert tab.evaluate("getComputedStyle(evil).color") != "rgb(255, 0, 0)"
+        assert tab.locator(".overview tbody tr").count() == 2
+
+
 def test_the_slider_shows_every_moment_everywhere(shown: Any) -> None:
     with shown(reported.session(), "#turn-1", pictures=True) as tab:
         assert told(tab).startswith("20 of 20")

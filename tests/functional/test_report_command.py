@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import reported
-from commands import ran
+from commands import ran, record_flow
 
 from toolflow.recording import save_recording
 
@@ -87,6 +87,22 @@ def test_the_policy_masks_a_recording_that_has_plans(capsys: pytest.CaptureFixtu
     _, out, _ = ran(capsys, "report", "run.yaml", "--policy", "policy.yaml")
     assert "auth.py:7" not in out
     assert reported.Page(out).data["turns"][0]["calls"][3]["verdict"] == "safe"
+
+
+def test_a_journal_is_a_recording(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    flow = """
+version: 1
+policy: policy.yaml
+name: small
+tools: {workspace: {root: files}}
+stages: [{id: look, calls: [{id: a, tool: read_file, args: {path: a.txt}}]}]
+"""
+    assert record_flow("version: 1\n", flow, {"a.txt": "text"}) == 0
+    (journal,) = Path("run").glob("*.jsonl")
+    code, out, _ = ran(capsys, "report", str(journal), "--no-pictures")
+    assert code == 0
+    (turn,) = reported.Page(out).data["turns"]
+    assert (turn["id"], turn["status"], turn["counts"]) == ("look", "done", {"ok": 1})
 
 
 def test_a_message_that_was_not_run_is_a_page_too(capsys: pytest.CaptureFixture[str]) -> None:

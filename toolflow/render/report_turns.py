@@ -24,6 +24,8 @@ MOST_DRAWN: Final = 200
 """Turns whose plans are drawn: a program is started for each."""
 MOST_CALLS: Final = 500
 """Calls of a plan that is drawn."""
+_SECONDS: Final = 20.0  # for one picture
+_FAILURES: Final = 3  # pictures that failed, after which no other is tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ class Turns:
         self._wanted = tuple(dict.fromkeys(wanted))
         self._numbers = {_number(text) for text in self._wanted} - {0}
         self._pictures = pictures
-        self._drawn = self._size = 0
+        self._drawn = self._size = self._failed = 0
+        self._why = ""
         self._kept: list[Kept] = []
         self._named: set[str] = set()
         self.count = self.left = 0
@@ -111,13 +114,17 @@ class Turns:
             return "", f"Plans of more than {MOST_CALLS} calls are not drawn."
         if self._drawn >= MOST_DRAWN:
             return "", f"Plans of the first {MOST_DRAWN} turns are drawn. Choose with --turn."
+        if self._failed >= _FAILURES:
+            return "", self._why
         self._drawn += 1
         ran = bool(recorded.events)
         outcomes, times = (recorded.outcomes, recorded.times) if ran else (None, None)
         try:
-            return svg(plan, outcomes=outcomes, times=times), ""
+            return svg(plan, outcomes=outcomes, times=times, timeout=_SECONDS), ""
         except (RenderError, UsageError) as error:
-            return "", brief(str(error).splitlines()[0], 400)
+            self._failed += 1
+            self._why = brief(str(error).splitlines()[0], 400)
+            return "", self._why
 
 
 def _number(text: str) -> int:

@@ -18,7 +18,7 @@ import pytest
 import reported
 
 from toolflow import load_policy
-from toolflow.errors import UsageError
+from toolflow.errors import RenderError, UsageError
 from toolflow.model import Event, Notice, Outcome, RecordedTurn, Recording, Times
 from toolflow.render import report_html
 from toolflow.render import report_turns as limits
@@ -295,6 +295,23 @@ def test_the_plans_of_the_first_turns_are_drawn(monkeypatch: pytest.MonkeyPatch)
     turns = reported.page_of(reported.session(), pictures=True).data["turns"]
     assert turns[0]["undrawn"] == ""
     assert "--turn" in turns[1]["undrawn"]
+
+
+def test_after_a_few_pictures_that_failed_no_other_is_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = []
+
+    def svg(*_: object, **__: object) -> str:
+        tried.append(1)
+        raise RenderError("No picture: it took too long.")
+
+    monkeypatch.setattr(limits, "svg", svg)
+    turns = reported.page_of(
+        reported.session(*(reported.three(f"t{at}") for at in range(6))), pictures=True
+    ).data["turns"]
+    assert len(tried) == 3
+    assert {turn["undrawn"] for turn in turns} == {"No picture: it took too long."}
 
 
 def test_a_recording_without_turns_is_a_page() -> None:

@@ -3,7 +3,7 @@
 import { button, byId, make } from "./dom.js";
 import { forget, hitsIn, isLooking, lookFor } from "./find.js";
 import { Overview } from "./overview.js";
-import { fragment, note, placeOf } from "./route.js";
+import { ALL_TURNS, fragment, note, placeOf } from "./route.js";
 import { TurnView } from "./turn.js";
 import { count } from "./words.js";
 
@@ -19,6 +19,7 @@ class Page {
     this.at = -1;
     byId("head").append(...this.head());
     addEventListener("hashchange", () => this.arrive());
+    addEventListener("click", (event) => this.press(event));
     this.arrive();
   }
 
@@ -45,16 +46,23 @@ class Page {
     return [make("div", {}, make("h1", {}, this.data.title), list), search];
   }
 
-  /** Go where the address says. */
-  arrive() {
-    const hash = location.hash === "#main" ? null : location.hash;
-    if (hash === null) {
+  /** A link to where the address is already changes nothing in it, but should lead there. */
+  press(event) {
+    const address = event.target.closest("a")?.getAttribute("href");
+    if (address === "#main") {
+      event.preventDefault(); // the address keeps its place
       byId("main").focus();
-      return;
+    } else if (address !== undefined && address === location.hash) {
+      this.arrive();
     }
+  }
+
+  /** Go where the address says; by itself a page with one turn shows that turn. */
+  arrive() {
     const { turns } = this.data;
-    const { turn, call, moment } = placeOf(hash, turns);
-    const place = turn < 0 && turns.length === 1 ? 0 : turn;
+    const { turn, call, moment } = placeOf(location.hash, turns);
+    const isOnly = turns.length === 1 && location.hash !== ALL_TURNS;
+    const place = turn < 0 && isOnly ? 0 : turn;
     if (place !== this.place) {
       this.open(place, moment);
     } else if (this.view !== null && moment >= 0) {

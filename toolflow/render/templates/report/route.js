@@ -4,6 +4,9 @@
  * whoever writes an address by hand.
  */
 
+/** The fragment of the list of turns. */
+export const ALL_TURNS = "#turns";
+
 /** The fragment of a turn, of a call in it, or of a moment. */
 export function fragment(turn, call = -1, moment = -1) {
   const inside = call >= 0 ? `/${turn.calls[call].key}` : "";

@@ -5,7 +5,7 @@ import { Events, Messages } from "./events.js";
 import { say } from "./find.js";
 import { problems } from "./overview.js";
 import { PlanView } from "./plan.js";
-import { fragment, note } from "./route.js";
+import { ALL_TURNS, fragment, note } from "./route.js";
 import { Slider } from "./slider.js";
 import { Run } from "./state.js";
 import { Table } from "./table.js";
@@ -88,7 +88,7 @@ export class TurnView {
 }
 
 function ways(turns, place) {
-  const links = [make("a", { href: "#" }, "All turns")];
+  const links = [make("a", { href: ALL_TURNS }, "All turns")];
   for (const [step, word] of [[-1, "Previous turn"], [1, "Next turn"]]) {
     const other = turns[place + step];
     if (other !== undefined) {
