@@ -118,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
             typer.echo(error.format_message(), err=True)
         else:
-            complain(f"{error.format_message().rstrip('.')}.", hint=_hint(error))
+            complain(_sentence(error.format_message()), hint=_hint(error))
         return WRONG
     except (typer.Abort, KeyboardInterrupt):
         complain("aborted")
@@ -127,6 +127,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads any more
         return DONE
     return code if isinstance(code, int) else DONE
+
+
+def _sentence(message: str) -> str:
+    """What typer says, with one mark at its end and nothing of how it came to say it."""
+    said = message.replace("Value error, ", "", 1).rstrip(".")
+    return said if said.endswith("?") else f"{said}."
 
 
 def _hint(error: Exception) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import typer
 
 from toolflow.cli.console import say, tell
-from toolflow.cli.inputs import look_at, plans_of, policy_of
+from toolflow.cli.flows import draw_flow
+from toolflow.cli.inputs import look_at, plans_of, the_only
 from toolflow.errors import UsageError
 from toolflow.render import dot_text, timeline_svg, timeline_text
 from toolflow.render.save import save
 
 
 def render(
-    what: str = typer.Argument(..., metavar="X", help="A turn, log, recording or plan."),
+    what: str = typer.Argument(..., metavar="X", help="A turn, log, recording, plan or flow."),
     to: str | None = typer.Option(
         None, "--to", "-o", help="The file to write; its ending says how: svg, png, dot, txt ..."
     ),
@@ -26,12 +27,12 @@ def render(
 ) -> int:
     """Draw a plan, or a run with what became of its calls. Without --to: DOT on standard output."""
     given = look_at(what, forced=form)
-    found = list(plans_of(given, policy_of(policy), form=form, turn=turn, cwd=cwd))
-    if len(found) != 1:
-        raise UsageError(f"{what} has {len(found)} turns. Choose one with --turn.")
-    recorded, plan = found[0]
-    if recorded is not None and recorded.plan is not None and policy is None:
-        plan = recorded.plan  # type: ignore[assignment]  # what was run, not what would be planned
+    if given.kind == "flow":
+        if policy or turn or cwd or timeline:
+            raise UsageError(f"{what}: this is a flow. Only --to goes with one.")
+        return draw_flow(given.path, to)
+    found = list(plans_of(given, policy, form=form, turn=turn, cwd=cwd))
+    recorded, plan = the_only(found, what)
     if timeline:
         if recorded is None or not recorded.times:
             raise UsageError(f"{what} has no times to draw. Use a recording.")

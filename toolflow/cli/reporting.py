@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import typer
 
 from toolflow.cli.console import tell
-from toolflow.cli.inputs import Input, each_turn, look_at, plan_of, policy_of
+from toolflow.cli.inputs import Input, each_turn, folder_of, look_at, plan_of, policy_of
 from toolflow.errors import UsageError
 from toolflow.model.recording import RecordedTurn, Recording
 from toolflow.model.turn import Notice
@@ -22,7 +22,7 @@ from toolflow.render.save import write_text
 
 def report(
     recording: str = typer.Argument(
-        ..., metavar="RECORDING", help="A recording, a journal, a session log, or messages."
+        ..., metavar="RECORDING", help="A recording, run, journal, session log or messages."
     ),
     to: str | None = typer.Option(None, "--to", "-o", help="The HTML file to write."),
     turn: list[str] = typer.Option(
@@ -39,7 +39,7 @@ def report(
     """Write plan, timeline, events and results as one HTML page. Without --to: standard output."""
     given = look_at(recording, forced=form)
     rules = policy_of(policy) if policy is not None else None
-    source = _Planned(*_opened(given, form), rules, cwd)
+    source = _Planned(*_opened(given, form), rules, cwd or folder_of(given))
     data = page_data(source, title=title, turns=turn, pictures=pictures)
     if not data.turns:
         raise UsageError(f"{recording}: there are no turns with calls in it.")
