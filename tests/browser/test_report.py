@@ -191,6 +191,14 @@ def test_a_body_that_goes_on_after_its_report_is_told(shown: Any) -> None:
         assert tab.evaluate(STATES)[4] == "timed out"
 
 
+def test_what_settled_in_an_earlier_run_of_the_turn_has_settled_from_the_start(shown: Any) -> None:
+    turn = reported.three()
+    rest = tuple(event for event in turn.events if event.call != "c1")
+    with shown(reported.session(replace(turn, events=rest)), "#turn-1@0") as tab:
+        assert told(tab).startswith("0 of 7 · before the run · 2 to come, 1 settled")
+        assert tab.evaluate(STATES) == ["ok", "to come", "to come"]
+
+
 def test_the_slider_moves_by_keyboard_and_by_buttons(shown: Any) -> None:
     with shown(reported.session(), "#turn-2") as tab:
         slider = tab.get_by_role("slider")

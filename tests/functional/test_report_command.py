@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 import reported
 from commands import ran, record_flow
+from large_recordings import write_recording
+from peaks import peak
 
 from toolflow.recording import save_recording
 
@@ -134,6 +136,16 @@ def test_what_is_wrong_is_told_in_one_line(
 ) -> None:
     Path("empty.yaml").write_text("version: 1\nturns: []\n", "utf-8")
     assert ran(capsys, "report", *words) == (2, "", f"toolflow: {said}\n")
+
+
+def test_memory_does_not_grow_with_what_is_not_in_the_page(tmp_path: Path) -> None:
+    peaks = []
+    for size in (1_200_000, 12_000_000):
+        file = tmp_path / f"{size}.yaml"
+        write_recording(file, size)
+        words = ("--turn", "1", "--no-pictures", "--to", str(tmp_path / "one.html"))
+        peaks.append(peak("report", str(file), *words).megabytes)
+    assert peaks[1] < peaks[0] + 20
 
 
 def test_a_recording_with_a_corrupt_turn_tells_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,7 +50,7 @@ export class Timeline {
     const { line } = lookOf(this.states, "settled", call.status);
     const bars = [
       bar(this, waiting, { class: "waiting", fill: WAITING }),
-      bar(this, running, { class: "running", fill: line }, 2),
+      bar(this, running, { class: "running", fill: line }),
       bar(this, late, { fill: PAPER, stroke: line, "stroke-dasharray": "3 2" }),
       running === null && settled !== null ? diamond(this, settled, line) : null,
     ];
@@ -81,13 +81,12 @@ export class Timeline {
   }
 
   legend() {
-    const some = (at) => this.turn.calls.some((call) => call.bars[at] !== null);
-    const hasDiamond = this.turn.calls.some(({ bars }) => bars[1] === null && bars[3] !== null);
+    const some = (test) => this.turn.calls.some(({ bars }) => test(bars));
     const entries = [
-      [some(0), "Light bar: waiting."],
-      [some(1), "Solid bar: running."],
-      [this.turn.calls.some((call) => call.late), "Dashed bar: reported, but not yet stopped."],
-      [hasDiamond, "Diamond: settled without running."],
+      [some((bars) => isSeen(this, bars[0])), "Light bar: waiting."],
+      [some((bars) => bars[1] !== null), "Solid bar: running."],
+      [some((bars) => isSeen(this, bars[2])), "Dashed bar: reported, but not yet stopped."],
+      [some(([, ran, , at]) => ran === null && at !== null), "Diamond: settled without running."],
       [this.turn.barriers.length > 0, "Shaded: a barrier; its call runs alone."],
     ];
     const text = entries.filter(([occurs]) => occurs).map(([, words]) => words).join(" ");
@@ -127,8 +126,11 @@ export class Timeline {
   }
 }
 
-function bar(chart, span, look, least = 0) {
-  if (span === null || (span[1] <= span[0] && least === 0)) {
+/** Whether a span is long enough to be drawn. */
+const isSeen = (chart, span) => span !== null && span[1] - span[0] > chart.turn.end / 1000;
+
+function bar(chart, span, look) {
+  if (span === null || (look.class !== "running" && !isSeen(chart, span))) {
     return null;
   }
   const share = ((span[1] - span[0]) / chart.turn.end) * 100;
