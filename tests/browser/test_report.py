@@ -14,7 +14,7 @@ import plans
 import pytest
 import reported
 
-from toolflow.model import Recording
+from toolflow.model import Edge, Outcome, Recording, Times
 from toolflow.render.report import report_html
 
 if TYPE_CHECKING:
@@ -191,6 +191,17 @@ def test_a_body_that_goes_on_after_its_report_is_told(shown: Any) -> None:
         assert tab.evaluate(STATES)[4] == "timed out"
 
 
+def test_of_a_gate_the_calls_that_lead_to_it_are_waited_for(shown: Any) -> None:
+    plan = plans.gated()
+    back = Edge("gate-1", "gate-1", ("a circle, which no plan has",))
+    times = [Times(0, 0, 0, 1, 1)] * 6 + [Times(1, 1, 1, 2, 2), Times(0, 0, 0, 1, 1)]
+    for edges in (plan.edges, (*plan.edges, back)):
+        turn = reported.run_of(replace(plan, edges=edges), [Outcome("ok")] * 8, times)
+        with shown(reported.session(turn), "#turn-1@8") as tab:
+            waits = tab.locator(".calls .state").nth(6).inner_text()
+            assert "c1 c2 c3 (key file:/repo/project/src/** write after read)" in waits
+
+
 def test_what_settled_in_an_earlier_run_of_the_turn_has_settled_from_the_start(shown: Any) -> None:
     turn = reported.three()
     rest = tuple(event for event in turn.events if event.call != "c1")
@@ -326,7 +337,9 @@ def test_hostile_texts_come_out_as_text(shown: Any) -> None:
                 )
             )
             hrefs = tab.evaluate("() => [...document.links].map(one => one.getAttribute('href'))")
-            assert all(href == "#" or href.startswith(("#turn-", "#main")) for href in hrefs)
+            assert all(
+                href == "#" or href.startswith(("#turn-", "#turns", "#main")) for href in hrefs
+            )
             if texts is evil:
                 assert "<script>alert(1)</script>" in tab.locator(".calls").inner_text()
                 assert "\\x1b[31m" in tab.locator(".calls").inner_text()

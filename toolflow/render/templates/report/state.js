@@ -1,6 +1,6 @@
 /** What every call of a turn does at every moment of its run. */
 
-import { count, stateWord } from "./words.js";
+import { stateWord } from "./words.js";
 
 const NEVER = Infinity;
 
@@ -26,6 +26,7 @@ export class Run {
         this.seen.call_settled[index] = 0; // settled in an earlier run of the turn
       }
     });
+    this.gates = new Map(); // what leads to each
     this.nodeOf = new Map(
       turn.nodes.flatMap(([, , calls], at) => calls.map((call) => [call, at])),
     );
@@ -98,31 +99,37 @@ export class Run {
     }
     const node = this.nodeOf.get(index);
     const first = this.firstOpen(moment);
-    if (node !== undefined && first.node < node) {
-      const left = count(first.left, "call");
-      return { calls: [], text: `for ${this.turn.nodes[first.node][0]}: ${left} not yet settled` };
+    if (first.node < node) {
+      return { calls: [], text: `for ${this.turn.nodes[first.node][0]} to settle` };
     }
     const text = "for a permit, a resource, or a key held elsewhere";
     return phase === "waiting" ? { calls: [], text } : null;
   }
 
-  /** The first pool or barrier with calls that have not settled, and how many these are. */
+  /** The first pool or barrier with calls that have not settled. */
   firstOpen(moment) {
     if (this.open?.moment !== moment) {
-      const open = (call) => this.seen.call_settled[call] > moment;
-      const left = this.turn.nodes.map(([, , calls]) => calls.filter(open).length);
-      const node = left.findIndex((number) => number > 0);
-      this.open = { moment, node: node < 0 ? NEVER : node, left: left[node] };
+      const isOpen = (call) => this.seen.call_settled[call] > moment;
+      const node = this.turn.nodes.findIndex(([, , calls]) => calls.some(isOpen));
+      this.open = { moment, node: node < 0 ? NEVER : node };
     }
     return this.open;
   }
 
   /** The calls that stand for a vertex: itself, or all that lead to a gate. */
   callsAt(vertex) {
-    if (vertex < this.turn.calls.length) {
+    const { calls, behind } = this.turn;
+    if (vertex < calls.length) {
       return [vertex];
     }
-    return this.turn.behind[vertex].flatMap(([before]) => this.callsAt(before));
+    if (!this.gates.has(vertex)) {
+      const reached = new Set([vertex]); // it grows while it is walked through
+      for (const at of reached) {
+        (at < calls.length ? [] : behind[at]).forEach(([before]) => reached.add(before));
+      }
+      this.gates.set(vertex, [...reached].filter((at) => at < calls.length));
+    }
+    return this.gates.get(vertex);
   }
 
   /** How many calls do what, in words. */
