@@ -166,7 +166,7 @@ class Page(HTMLParser):
         """The data of the page."""
         data = json.loads(self.texts["script application/json"])
         for turn, place in zip(data["turns"], data["places"], strict=True):
-            turn |= place
+            turn.update(place)
         return data
 
 
