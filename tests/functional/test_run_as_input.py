@@ -85,14 +85,16 @@ def test_explain_holds_a_recording_against_its_own_policy_and_says_what_it_was_w
     assert found["when_it_ran"]["verdict"] == "safe"
 
 
-def test_of_a_turn_that_paused_and_went_on_one_is_chosen_by_number(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_turn_that_paused_and_went_on_is_one_turn(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["resume", "trial-1", "--answer", "c=blue", "--quiet"]) == 0
-    said = err(capsys, "render", "trial-1", "--turn", "one")
-    assert "2 turns have the id 'one'. Choose one by its number: --turn N." in said
-    assert out(capsys, "render", "trial-1", "--turn", "2")
-    assert "b waits for a" in out(capsys, "why", "trial-1", "a", "b")  # both have one plan
+    assert "1 turn, 1 with" in out(capsys, "plan", "trial-1", "--summary")
+    assert out(capsys, "render", "trial-1", "--turn", "one", "--timeline").count("  ok · ") == 3
+    assert out(capsys, "render", "trial-1", "--turn", "one").count(r"\lok · ") == 3
+    assert out(capsys, "explain", "trial-1", "b").count("one b:") == 1
+    assert "b waits for a" in out(capsys, "why", "trial-1", "a", "b")
+    messages = json.loads(out(capsys, "export", "trial-1", "--format", "openai-chat"))
+    assert [message["role"] for message in messages] == ["assistant", "tool", "tool", "tool"]
+    assert "2 turns replayed" in out(capsys, "replay", "trial-1", "--turn", "one")
 
 
 def test_a_folder_that_is_no_run_is_told(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
@@ -123,3 +125,45 @@ def test_a_flow_that_goes_on_has_the_lists_of_earlier_processes(
         "no": {},
         "two": {"c": "blue"},
     }
+
+
+def test_an_audit_of_a_folder_of_runs_counts_each_run_once(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    assert main(["run", "flow.yaml", "--quiet"]) == 3
+    Path(".toolflow/trial-2/recording.yaml").unlink()  # as if the process had died
+    Path(".toolflow/trial-1/workspace").mkdir()
+    Path(".toolflow/trial-1/workspace/notes.txt").write_text("no log")
+    capsys.readouterr()
+    assert main(["audit", ".toolflow", "--policy", "shipped:workspace"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("2 turns, 2 with two calls or more (largest 3); 6 calls, 2 results")
+    assert "trial-1/recording.yaml" in out
+    assert "trial-2/journal.jsonl" in out
+    assert "skipped" not in err
+
+
+def test_without_a_policy_an_audit_judges_by_the_plans_that_ran(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = out(capsys, "audit", "trial-1")
+    assert "under the policy: 3 safe, 0 exclusive" in said
+    assert "1 pair of calls meets" in said or "1 pairs of calls meet" in said
+    found = json.loads(out(capsys, "audit", "trial-1", "--output", "json"))
+    assert (found["policy"], found["policy_digest"]) == (None, None)
+    Path("turn.json").write_text('[{"role": "user", "content": "hello"}]')
+    assert "only recordings have plans to be judged by" in err(capsys, "audit", "turn.json")
+
+
+def test_an_audit_takes_a_turn_that_paused_and_went_on_for_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = out(capsys, "audit", "trial-1", "--policy", "shipped:workspace")
+    assert said.startswith("1 turn, 1 with two calls or more (largest 3); 3 calls, 1 result")
+    assert "0 risk of harm, 1 note" in said
+    told = out(capsys, "audit", "trial-1", "--policy", "shipped:workspace", "--turn", "one")
+    assert "2 calls have no result, though others of the turn do: the run paused." in told
+    assert main(["resume", "trial-1", "--answer", "c=blue", "--quiet"]) == 0
+    said = out(capsys, "audit", "trial-1", "--policy", "shipped:workspace")
+    assert said.startswith("1 turn, 1 with two calls or more (largest 3); 3 calls, 3 results")
+    assert "0 harm, 0 risk of harm, 0 notes" in said

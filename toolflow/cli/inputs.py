@@ -19,6 +19,7 @@ from toolflow.model.recording import RecordedTurn
 from toolflow.model.turn import Turn
 from toolflow.policy import Policy, load_policy
 from toolflow.policy.shelf import is_shipped, shipped_text
+from toolflow.recording.durations import whole_turns
 from toolflow.recording.importing import open_log
 from toolflow.recording.journal import JournalRecording, is_journal
 from toolflow.recording.turn_reader import RecordingReader, TurnSource
@@ -101,6 +102,12 @@ def look_at(path: str, *, forced: str | None = None) -> Input:
     return replace(found, listed=listed)
 
 
+def file_in_run(folder: Path) -> Path | None:
+    """The file in the folder of a run that tells most of it; ``None`` if it is no such folder."""
+    there = [path for path in (folder / RECORDING, folder / JOURNAL) if path.is_file()]
+    return max(there, key=lambda path: path.stat().st_mtime_ns, default=None)
+
+
 def _file_of_run(what: str) -> Path:
     """The file that tells most of a run: its recording, unless a process died after it.
 
@@ -108,10 +115,9 @@ def _file_of_run(what: str) -> Path:
         UsageError: If there is no such run.
     """
     for folder in (Path(what), RUNS / what):
-        there = [folder / name for name in (RECORDING, JOURNAL)]
-        there = [path for path in there if path.is_file()]
-        if there:
-            return max(there, key=lambda path: path.stat().st_mtime_ns)
+        found = file_in_run(folder)
+        if found is not None:
+            return found
     what_it_is = "a folder, and no run is in it" if Path(what).is_dir() else "not there"
     raise UsageError(f"{what}: this file is {what_it_is}. Name a file.")
 
@@ -142,14 +148,21 @@ def each_turn(given: Input, form: str | None) -> Iterable[RecordedTurn]:
     return [RecordedTurn(turn, (None,) * len(turn.calls)) for turn in turns]
 
 
-def chosen(turns: Iterable[RecordedTurn], wanted: str | None) -> list[RecordedTurn]:
+def chosen(
+    turns: Iterable[RecordedTurn], wanted: str | None, *, parts: bool = False
+) -> list[RecordedTurn]:
     """All turns, or the one that the user named by id or number; the others are not kept.
+
+    Args:
+        turns: The turns.
+        wanted: The id or number.
+        parts: Whether the parts of a turn that paused and went on are wanted, and not the whole.
 
     Raises:
         UsageError: If there is no such turn.
     """
     if wanted is None:
-        return list(turns)
+        return list(turns if parts else whole_turns(turns))
     number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < _LONG else 0
     named, numbered, count = [], [], 0
     for count, recorded in enumerate(turns, 1):  # how many there are is used below
@@ -159,7 +172,7 @@ def chosen(turns: Iterable[RecordedTurn], wanted: str | None) -> list[RecordedTu
             numbered.append(recorded)
     if not named and not numbered:
         raise UsageError(f"--turn is {wanted!r}. Use an id, or a number from 1 to {count}.")
-    return named or numbered
+    return (named if parts else list(whole_turns(named))) or numbered
 
 
 def policy_of(path: str | None) -> Policy:

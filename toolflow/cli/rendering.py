@@ -42,12 +42,12 @@ def render(
         from toolflow.render.save import write_text  # noqa: PLC0415  # only for timelines
 
         write_text(to, timeline_svg(recorded))
-    elif to is None:
-        say(dot_text(plan))
-        return 0
     else:
         ran = recorded is not None and recorded.events
         outcomes, times = (recorded.outcomes, recorded.times) if ran and recorded else (None, None)
+        if to is None:
+            say(dot_text(plan, outcomes=outcomes, times=times))
+            return 0
         save(plan, to, outcomes=outcomes, times=times)
     tell(f"written: {to}")
     return 0

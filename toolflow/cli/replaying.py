@@ -153,5 +153,5 @@ def _loaded(path: str, turn: str | None) -> Recording | TurnSource:
     loaded = given.recording() if given.kind == "recording" else read_session(path)
     if turn is None:
         return loaded
-    turns = tuple(chosen(turns_of(loaded), turn))
+    turns = tuple(chosen(turns_of(loaded), turn, parts=True))
     return replace(head_of(loaded), turns=turns, notices=loaded.notices)
