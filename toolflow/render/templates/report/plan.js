@@ -2,7 +2,8 @@
 
 import { button, byId, draw, make, scrollInside, section } from "./dom.js";
 
-const LEAST_SCALE = 0.7;
+const LEAST_SCALE = 0.7; // smaller letters cannot be read
+const SLIM = 0.4; // of the page
 
 /** The part of the page with the plan: as a picture if there is one, and as text. */
 export class PlanView {
@@ -57,6 +58,12 @@ export class PlanView {
   setFit(isFit) {
     this.fit.setAttribute("aria-pressed", String(isFit));
     this.svg.classList.toggle("fitted", isFit);
+  }
+
+  /** Whether the picture leaves room for the timeline beside it. */
+  isSlim(room) {
+    const { width } = this.svg?.getBoundingClientRect() ?? { width: 0 };
+    return width > 0 && width < room * SLIM;
   }
 
   /** Fit the picture into the room there is, as long as it can be read then. */

@@ -24,6 +24,7 @@ export class TurnView {
     this.slider = new Slider(turn, this.run, () => this.show(), (moment) => this.rest(moment));
     this.events = new Events(turn, (moment) => this.slider.user(moment));
     this.messages = new Messages(turn);
+    this.pictures = make("div", { class: "pair" }, this.plan.node, this.timeline.node);
     const lower = make("div", { class: "pair lower" }, this.events.node, this.messages.node);
     this.node = make(
       "article",
@@ -31,7 +32,7 @@ export class TurnView {
       ways(data.turns, place),
       ...heading(turn),
       this.run.length > 0 ? this.slider.node : "",
-      make("div", { class: "pair" }, this.plan.node, this.timeline.node),
+      this.pictures,
       this.table.node,
       lower,
     );
@@ -39,6 +40,7 @@ export class TurnView {
 
   /** Begin at a moment; before, the page must hold the view. */
   begin(moment) {
+    this.pictures.classList.toggle("beside", this.plan.isSlim(this.pictures.clientWidth));
     this.plan.settle();
     this.slider.go(moment < 0 ? this.run.length : moment);
   }
