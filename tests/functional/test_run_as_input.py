@@ -167,3 +167,11 @@ def test_an_audit_takes_a_turn_that_paused_and_went_on_for_one(
     said = out(capsys, "audit", "trial-1", "--policy", "shipped:workspace")
     assert said.startswith("1 turn, 1 with two calls or more (largest 3); 3 calls, 3 results")
     assert "0 harm, 0 risk of harm, 0 notes" in said
+
+
+def test_in_a_report_what_a_paused_run_waits_for_has_not_gone_wrong(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = out(capsys, "report", "trial-1", "--no-pictures")
+    assert '["note","2 still to come"]' in page
+    assert "without a result" not in page.partition('type="application/json"')[2]

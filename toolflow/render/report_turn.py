@@ -109,8 +109,11 @@ def _counts(recorded: RecordedTurn) -> Counter[str]:
 
 def _problems(recorded: RecordedTurn, plan: PlanData | None, end: float) -> Iterator[list[str]]:
     """What went wrong, and what is worth a look: each with ``bad`` or ``note``."""
+    to_come = _status(recorded) == "paused"  # then what has no result has not gone wrong
     for status, number in sorted(_counts(recorded).items()):
-        if status not in _FINE:
+        if not status and to_come:
+            yield ["note", f"{number} still to come"]
+        elif status not in _FINE:
             word = status.replace("_", " ") if status else "without a result"
             yield ["bad", f"{number} {word}"]
     times = recorded.times
