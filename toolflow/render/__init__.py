@@ -2,16 +2,27 @@
 
 The way of a picture: `frames` shares the plan out, `layout` places calls, `facts` and `labels`
 say what is written, `style` how it looks; then each kind of picture has a module that writes it:
-`dot`, `picture` (SVG and PNG, through a `program` and made safe by `cleaning`), `timeline_svg` and
-`timeline_text`; `save` writes files. A new kind of picture is one more such module; only pages and
-what is mostly markup come from `templates/`.
+`dot`, `mermaid`, `picture` (SVG and PNG, through a `program` and made safe by `cleaning`),
+`timeline_svg` and `timeline_text`; `save` writes files. A new kind of picture is one more such
+module; only pages and what is mostly markup come from `templates/`.
 """
 
 from toolflow.render.dot import dot_text
+from toolflow.render.mermaid import mermaid_text
 from toolflow.render.picture import png, svg
 from toolflow.render.program import programs
 from toolflow.render.save import FORMATS, save
 from toolflow.render.timeline_svg import timeline_svg
 from toolflow.render.timeline_text import timeline_text
 
-__all__ = ["FORMATS", "dot_text", "png", "programs", "save", "svg", "timeline_svg", "timeline_text"]
+__all__ = [
+    "FORMATS",
+    "dot_text",
+    "mermaid_text",
+    "png",
+    "programs",
+    "save",
+    "svg",
+    "timeline_svg",
+    "timeline_text",
+]

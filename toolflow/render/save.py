@@ -12,11 +12,17 @@ from toolflow.errors import RenderError, UsageError
 from toolflow.model import Outcome, PlanData, Times
 from toolflow.render.dot import dot_text
 from toolflow.render.labels import short
+from toolflow.render.mermaid import mermaid_text
 from toolflow.render.picture import png, svg
 
-FORMATS = ("dot", "svg", "png", "txt", "json", "yaml")
-_DRAW: dict[str, Callable[..., str | bytes]] = {"dot": dot_text, "svg": svg, "png": png}
-_ENDINGS = {"gv": "dot", "yml": "yaml"}
+FORMATS = ("dot", "svg", "png", "mermaid", "txt", "json", "yaml")
+_DRAW: dict[str, Callable[..., str | bytes]] = {
+    "dot": dot_text,
+    "svg": svg,
+    "png": png,
+    "mermaid": mermaid_text,
+}
+_ENDINGS = {"gv": "dot", "mmd": "mermaid", "yml": "yaml"}
 
 
 def save(
@@ -37,8 +43,8 @@ def save(
     Args:
         plan: The plan.
         path: The file. Its ending says what is written: ``.dot`` (or ``.gv``), ``.svg``, ``.png``,
-            ``.txt``, ``.json``, ``.yaml`` (or ``.yml``).
-        format: One of these words, where the ending should not decide.
+            ``.mermaid`` (or ``.mmd``), ``.txt``, ``.json``, ``.yaml`` (or ``.yml``).
+        format: One of `FORMATS`, where the ending should not decide.
         outcomes: How each call settled, in call order; for pictures.
         times: When things happened to each call; for pictures.
         title: The title of a picture; ``None`` for one that counts calls and nodes.

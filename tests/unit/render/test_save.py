@@ -11,7 +11,7 @@ import pytest
 from drawing import assert_harmless, drawing_programs
 
 from toolflow.errors import RenderError, UsageError
-from toolflow.render import FORMATS, dot_text, save
+from toolflow.render import FORMATS, dot_text, mermaid_text, save
 from toolflow.render.save import write_text
 
 
@@ -19,6 +19,12 @@ from toolflow.render.save import write_text
 def test_the_ending_says_what_is_written(tmp_path: Path, name: str) -> None:
     path = save(plans.nine(), tmp_path / name, title="t")
     assert path.read_bytes().decode() == dot_text(plans.nine(), title="t")
+
+
+@pytest.mark.parametrize("name", ["plan.mmd", "plan.mermaid"])
+def test_mermaid_is_written(tmp_path: Path, name: str) -> None:
+    path = save(plans.nine(), tmp_path / name, title="t")
+    assert path.read_bytes().decode() == mermaid_text(plans.nine(), title="t")
 
 
 def test_pictures_are_written(tmp_path: Path) -> None:
