@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from toolflow.model import CallPlan, Outcome, PlanData
+from toolflow.model import CallPlan, Edge, Gate, Outcome, PlanData
 from toolflow.render.facts import count
 from toolflow.render.frames import Frame
 from toolflow.render.layout import rows_of
@@ -102,7 +102,7 @@ def folded(
     calls = [plan.calls[index] for index in frame.node.calls]
     drawn = chosen(calls, outcomes, detail.calls)
     if len(drawn) == len(calls):
-        return Folded(frame, frame)
+        return Folded(_placed(frame, drawn, frame.gates, frame.edges), frame)
     names = {call.name for call in drawn}
     near = {
         name
@@ -113,12 +113,19 @@ def folded(
     gates = tuple(gate for gate in frame.gates if gate.name in near)
     names |= {gate.name for gate in gates}
     edges = tuple(edge for edge in frame.edges if edge.before in names and edge.after in names)
-    order = [*(call.name for call in drawn), *(gate.name for gate in gates)]
-    rows = rows_of(order, [(edge.before, edge.after) for edge in edges])
     note = rest_of(calls, drawn, outcomes)
     if hidden := len(frame.edges) - len(edges):
         note = (f"{note[0]}, {count(hidden, 'key edge')}", *note[1:])
-    return Folded(replace(frame, gates=gates, rows=tuple(rows), edges=edges), frame, note)
+    return Folded(_placed(frame, drawn, gates, edges), frame, note)
+
+
+def _placed(
+    frame: Frame, calls: Sequence[CallPlan], gates: tuple[Gate, ...], edges: tuple[Edge, ...]
+) -> Frame:
+    """A frame with these parts, in rows of their own, where no chain is folded."""
+    names = [*(call.name for call in calls), *(gate.name for gate in gates)]
+    rows = rows_of(names, [(edge.before, edge.after) for edge in edges], towers=True)
+    return replace(frame, gates=gates, rows=tuple(rows), edges=edges)
 
 
 def ends(frames: Sequence[Frame], most: int | None) -> tuple[range, range]:
