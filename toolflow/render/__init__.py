@@ -3,8 +3,8 @@
 The way of a picture: `frames` shares the plan out, `layout` places calls, `facts` and `labels`
 say what is written, `style` how it looks; then each kind of picture has a module that writes it:
 `dot`, `mermaid`, `picture` (SVG and PNG, through a `program` and made safe by `cleaning`),
-`timeline_svg` and `timeline_text`; `save` writes files. A new kind of picture is one more such
-module; only pages and what is mostly markup come from `templates/`.
+`timeline_svg`, `timeline_text` and `trace`; `save` writes files. A new kind of picture is one more
+such module; only pages and what is mostly markup come from `templates/`.
 """
 
 from toolflow.render.dot import dot_text
@@ -14,6 +14,7 @@ from toolflow.render.program import programs
 from toolflow.render.save import FORMATS, save
 from toolflow.render.timeline_svg import timeline_svg
 from toolflow.render.timeline_text import timeline_text
+from toolflow.render.trace import trace_pieces, trace_text
 
 __all__ = [
     "FORMATS",
@@ -25,4 +26,6 @@ __all__ = [
     "svg",
     "timeline_svg",
     "timeline_text",
+    "trace_pieces",
+    "trace_text",
 ]
