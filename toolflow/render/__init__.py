@@ -3,8 +3,8 @@
 The way of a picture: `frames` shares the plan out, `layout` places calls, `facts` and `labels`
 say what is written, `style` how it looks; then each kind of picture has a module that writes it:
 `dot`, `mermaid`, `picture` (SVG and PNG, through a `program` and made safe by `cleaning`),
-`timeline_svg`, `timeline_text` and `trace`; `save` writes files. A new kind of picture is one more
-such module; only pages and what is mostly markup come from `templates/`.
+`timeline_svg`, `timeline_png`, `timeline_text` and `trace`; `save` writes files. A new kind of
+picture is one more such module; only pages and what is mostly markup come from `templates/`.
 """
 
 from toolflow.render.dot import dot_text
@@ -12,6 +12,7 @@ from toolflow.render.mermaid import mermaid_text
 from toolflow.render.picture import png, svg
 from toolflow.render.program import programs
 from toolflow.render.save import FORMATS, save
+from toolflow.render.timeline_png import timeline_png
 from toolflow.render.timeline_svg import timeline_svg
 from toolflow.render.timeline_text import timeline_text
 from toolflow.render.trace import trace_pieces, trace_text
@@ -24,6 +25,7 @@ __all__ = [
     "programs",
     "save",
     "svg",
+    "timeline_png",
     "timeline_svg",
     "timeline_text",
     "trace_pieces",

@@ -77,9 +77,21 @@ def trace_pieces(turns: Iterable[RecordedTurn]) -> Iterator[str]:
     axis, numbers, comma = Axis(), counting(_THREADS), "\n"
     for number, turn in enumerate(turns, 1):
         for entry in _entries(_masked(turn), number, axis, numbers):
-            yield comma + _JSON.encode(entry)
+            yield comma + _JSON.encode(_ended(entry))
             comma = ",\n"
     yield "\n]}\n"
+
+
+def _ended(value: Any) -> Any:
+    """A value in which a blank follows each backslash that would end a text.
+
+    Perfetto takes the closing quote after it for a part of the text.
+    """
+    if isinstance(value, str):
+        return f"{value} " if value.endswith("\\") else value
+    if isinstance(value, dict):
+        return {key: _ended(each) for key, each in value.items()}
+    return [_ended(each) for each in value] if isinstance(value, list) else value
 
 
 def _masked(turn: RecordedTurn) -> RecordedTurn:

@@ -303,6 +303,13 @@ def test_evil_texts_are_texts_without_control_characters() -> None:
     assert len(processes(text)[0].of("X", cat="call")) == len(plan.calls)
 
 
+def test_no_text_ends_with_a_backslash_which_perfetto_reads_wrongly() -> None:
+    plan = plans.plan(plans.call("dir C:\\", writes=["file:C:\\"], tool="t\\"))
+    text = trace_text([recorded(plan, (OK, Times(0, 0, 0, 1, 1)))])
+    assert 'dir C:\\\\ "' in text
+    assert '\\\\"' not in text
+
+
 def test_secrets_of_the_policy_are_in_no_trace() -> None:
     policy = load_policy(
         "version: 1\nredact: [token]\nrules:\n"
