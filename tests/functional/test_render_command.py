@@ -134,3 +134,44 @@ def test_a_plan_has_no_times(capsys: pytest.CaptureFixture[str]) -> None:
         2,
         "toolflow: plan.yaml is a plan, which has no times. Use a recording.\n",
     )
+
+
+def test_a_log_gets_labels_from_a_policy_but_no_barriers_that_it_did_not_have(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = (
+        {"type": "assistant", "timestamp": f"2026-01-01T00:00:0{at}Z", "message": message}
+        if at % 2 == 0
+        else {"type": "user", "timestamp": f"2026-01-01T00:00:0{at}Z", "message": message}
+        for at, message in enumerate(
+            part
+            for number in (1, 2)
+            for part in (
+                {
+                    "id": f"m{number}",
+                    "role": "assistant",
+                    "content": [
+                        {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {}}
+                    ],
+                },
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "tool_result", "tool_use_id": f"t{number}", "content": "done"}
+                    ],
+                },
+            )
+        )
+    )
+    text = "".join(json.dumps({"sessionId": "s", "uuid": "u", **line}) + "\n" for line in lines)
+    Path("log.jsonl").write_text(text, "utf-8")
+    Path("p.yaml").write_text("version: 1\nrules: [{tool: Bash, show: run it}]\n", "utf-8")
+    words = ("render", "log.jsonl", "--format", "claude-code", "--as", "trace")
+    plain = processes(ran(capsys, *words)[1])
+    named = processes(ran(capsys, *words, "-p", "p.yaml")[1])
+    assert [len(each.of("X", "i", cat="call")) for each in plain] == [1, 1]
+    bodies = [each.of("X", "i", cat="call")[0] for each in named]
+    assert {body["name"].partition(" · ")[0] for body in bodies} == {"run it"}
+    assert {body["args"]["verdict"] for body in bodies} == {"exclusive"}
+    assert [each.of("X", cat="barrier") for each in named] == [[], []]
+    assert [each.of("X", cat="run")[0]["ts"] for each in named] == [0, 2_000_000]

@@ -141,7 +141,7 @@ def _names(sheet: Sheet, number: int) -> Iterator[Entry]:
 
 def _run(sheet: Sheet, end: int) -> None:
     """The turn as a whole, and what happened to it as a whole."""
-    sheet.add("X", "run", sheet.chart.title, "run", 0, dur=end, args=_run_facts(sheet.turn))
+    sheet.add("X", "run", sheet.chart.title, "run", 0, dur=end, args=_run_facts(sheet))
     aborted = False
     for event in sheet.turn.events:
         if words := _words(event):
@@ -172,13 +172,14 @@ def _words(event: Event) -> str:
     return ""
 
 
-def _run_facts(turn: RecordedTurn) -> dict[str, Any]:
+def _run_facts(sheet: Sheet) -> dict[str, Any]:
+    turn = sheet.turn
     args: dict[str, Any] = {"calls": len(turn.turn.calls)}
     if turn.started_at is not None:
         args["started at"] = short(turn.started_at, LABEL)
     if turn.turn.message_id is not None:
         args["message"] = short(turn.turn.message_id, LABEL)
-    if turn.plan is not None:
+    if turn.plan is not None and sheet.ran_by_plan:
         args |= {"pool": turn.plan.limits.pool, "policy": short(turn.plan.policy_digest, 12)}
     return args
 
@@ -199,6 +200,7 @@ def _nodes(sheet: Sheet) -> None:
             start, end = min(span[0] for span in ran), max(span[1] for span in ran)
             found.append((micro(start), micro(end), node.kind, title))
     lanes = lanes_of([(start, end) for start, end, *_ in found])
-    for (start, end, kind, title), lane in zip(found, lanes, strict=True):
+    placed = sorted(zip(found, lanes, strict=True), key=lambda each: each[0][1] > each[0][0])
+    for (start, end, kind, title), lane in placed:
         thread = "pools and barriers" if lane == 0 else f"pools and barriers {lane + 1}"
         sheet.add("X", kind, title, thread, start, dur=end - start, args={})

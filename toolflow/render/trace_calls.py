@@ -44,7 +44,9 @@ def bodies_of(sheet: Sheet, times: Sequence[Times], end: int) -> dict[int, tuple
     slots = [f"slot {lane + 1}" for lane in lanes]
     for lane in range(max(lanes, default=-1) + 1):
         sheet.thread(f"slot {lane + 1}")
-    for body, slot in zip(bodies, slots, strict=True):
+    placed = list(zip(bodies, slots, strict=True))
+    # What takes no time comes before what begins in that moment, or it would lie inside that.
+    for body, slot in sorted(placed, key=lambda each: each[0].stopped > each[0].start):
         _slices(sheet, body, slot, known=times[body.index].settled is not None)
     ran = {body.index for body in bodies}
     for index, bar in enumerate(sheet.chart.bars):
@@ -53,7 +55,7 @@ def bodies_of(sheet: Sheet, times: Sequence[Times], end: int) -> dict[int, tuple
             at = micro(bar.at or 0.0)
             args = _facts(sheet, index)
             sheet.add("i", "call,not run", name, "answered without running", at, s="t", args=args)
-    return {body.index: (body, slot) for body, slot in zip(bodies, slots, strict=True)}
+    return {body.index: (body, slot) for body, slot in placed}
 
 
 def _body(index: int, times: Times, end: int) -> Body:
@@ -70,8 +72,7 @@ def _slices(sheet: Sheet, body: Body, slot: str, *, known: bool) -> None:
     status = bar.status or ("" if known else "end not known")
     words = "" if status == "ok" else visible(status.replace("_", " "))
     name = " · ".join(filter(None, (_label(bar), words)))
-    planned = sheet.planned
-    alone = bool(planned) and planned[body.index].verdict.kind == "exclusive"
+    alone = sheet.ran_by_plan and sheet.planned[body.index].verdict.kind == "exclusive"
     more: Entry = {"dur": body.reported - body.start, "args": _facts(sheet, body.index)}
     sheet.add("X", "call,barrier" if alone else "call", name, slot, body.start, **more)
     if body.stopped > body.reported:

@@ -59,3 +59,8 @@ class Sheet:
         plan = self.turn.plan
         fits = plan is not None and len(plan.calls) == len(self.turn.turn.calls)
         return plan.calls if plan is not None and fits else ()
+
+    @property
+    def ran_by_plan(self) -> bool:
+        """Whether its plan is what it was run by, not one that only lends it labels."""
+        return bool(self.planned) and self.turn.plan is not None and bool(self.turn.plan.nodes)

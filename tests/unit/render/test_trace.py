@@ -80,6 +80,16 @@ def test_what_was_reported_but_had_not_stopped_keeps_its_slot() -> None:
     assert [entry["args"]["call"] for entry in trace.lanes()["slot 2"]] == ["c2"]
 
 
+def test_a_body_that_took_no_time_stands_before_what_began_in_that_moment() -> None:
+    plan = plans.plan(plans.read("a"), plans.read("b"))
+    trace = one(recorded(plan, (OK, Times(0, 0, 0, 1, 1)), (OK, Times(0, 0, 0, 0, 0))))
+    slices = trace.lanes()["slot 1"]
+    assert [(entry["args"]["call"], entry["dur"]) for entry in slices] == [
+        ("c2", 0),
+        ("c1", 1_000_000),
+    ]
+
+
 def test_barriers_are_told_by_category_and_by_words() -> None:
     plan = plans.plan(plans.read("a"), plans.call("make", kind="exclusive"))
     trace = one(recorded(plan, (OK, Times(0, 0, 0, 1, 1)), (OK, Times(1, 1, 1, 3, 3))))
