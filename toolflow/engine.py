@@ -13,8 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import anyio
-
 from toolflow.compiler import Plan, compile_plan
 from toolflow.compiler.compile import resource_problems
 from toolflow.formats import read_turn
@@ -34,6 +32,7 @@ from toolflow.runtime.control import Control
 from toolflow.runtime.events import Sink
 from toolflow.runtime.executor import Executor
 from toolflow.runtime.hooks import HookChain, Hooks, several
+from toolflow.runtime.loops import in_own_loop
 from toolflow.runtime.nesting import nested_tools, options_around
 from toolflow.runtime.options import RunOptions, stops_of
 from toolflow.runtime.toolbox import Toolbox
@@ -246,19 +245,19 @@ class Engine:
 
     def run_sync(self, plan: Plan | Turn | Any, **options: Any) -> RunResult:
         """Do what `run` does, in an event loop of its own."""
-        return anyio.run(partial(self.run, plan, **options))
+        return in_own_loop(partial(self.run, plan, **options), "run")
 
     def resume_sync(
         self, checkpoint: Checkpoint, answers: Mapping[str, Any] | None = None, **options: Any
     ) -> RunResult:
         """Do what `resume` does, in an event loop of its own."""
-        return anyio.run(partial(self.resume, checkpoint, answers, **options))
+        return in_own_loop(partial(self.resume, checkpoint, answers, **options), "resume")
 
     def call_sync(
         self, tool: str, args: Mapping[str, Any] | None = None, **options: Any
     ) -> Outcome:
         """Do what `call` does, in an event loop of its own."""
-        return anyio.run(partial(self.call, tool, args, **options))
+        return in_own_loop(partial(self.call, tool, args, **options), "call")
 
     def _options(
         self, hooks: Hooks | Sequence[Hooks], approver: Approver | None, around: Any, **more: Any

@@ -1,8 +1,10 @@
 """Helpers for tests of harnesses and tools: virtual time on both event loops, scripted tools.
 
 In virtual time a clock stands still while anything can run, and jumps to the next deadline when
-nothing can: a test that waits a thousand seconds takes a few milliseconds and always goes the same
-way. Threads are real, so a test of functions in threads should use events, not times.
+nothing can: a test that waits a thousand seconds takes a few milliseconds. On asyncio it always
+goes the same way; trio draws the order in which it takes up what is ready at the same time, and a
+test has to hold in every order. Threads are real, so a test of functions in threads should use
+events, not times.
 """
 
 from __future__ import annotations

@@ -249,3 +249,25 @@ def test_data_tells_the_severity(capsys: pytest.CaptureFixture[str]) -> None:
         "warning",
         4,
     )
+
+
+def test_calls_of_tools_that_a_flow_does_not_have_are_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("ws").mkdir()
+    tools = "{workspace: {root: ws}, shell: {count: {argv: [wc]}}}"
+    policy = "{version: 1, rules: [{tool: read_file, aliases: [Read]}]}"
+    stages = """\
+  - {id: a, calls: [{tool: raed_file, args: {path: x}}, {tool: Read, args: {path: x}}]}
+  - {id: b, message: {calls: [{id: x, tool: nope, args: {}}]}}
+"""
+    text = f"version: 1\nname: x\ntools: {tools}\npolicy: {policy}\nstages:\n{stages}"
+    Path("wrong.yaml").write_text(text)
+    code, _, said = check(capsys, "wrong.yaml")
+    assert code == 1
+    assert said.count("[unknown_tool]") == 2
+    assert "wrong.yaml:6:28: There is no tool named 'raed_file'. Did you mean 'read_file'" in said
+    assert "wrong.yaml:7:22: There is no tool named 'nope'." in said
+    Path("open.yaml").write_text(text.replace("tools: {", 'tools: {python: ["some:tools"], '))
+    code, _, said = check(capsys, "open.yaml")  # which tools there are is not known
+    assert "[unknown_tool]" not in said

@@ -188,3 +188,29 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert "replay" in capsys.readouterr().out
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("toolflow ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["plna"], "No such command 'plna'. Did you mean 'plan'"),
+        (["schema", "policy", "--output", "x"], "No such option: --output. See '"),
+        (["plan", "t.yaml", "--output", "xml"], "'--output' / '-o': 'xml' is not one of 'text'"),
+        (["replay", "t.yaml"], "t.yaml: this is a file of turns, not a recording."),
+    ],
+)
+def test_what_is_said_of_wrong_words_is_one_sentence(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.yaml").write_text("calls: [{tool: a}]\n")
+    assert main(words) == 2
+    found = capsys.readouterr().err
+    assert said in found
+    assert found.count("\n") == 1
+    assert "?." not in found
+    assert "Value error" not in found

@@ -111,7 +111,10 @@ def test_timeline_and_trace_go_together(capsys: pytest.CaptureFixture[str]) -> N
         (("run.yaml", "--as", "png"), "a PNG is written to a file. Say which: --to FILE.png."),
         (("run.yaml", "--as", "gif"), "'gif' is not one of 'dot', 'svg', 'png', 'mermaid'"),
         (("turn.yaml", "--as", "trace"), "turn.yaml has no times to draw. Use a recording."),
-        (("two.yaml", "--to", "x.mmd"), "two.yaml has 2 turns. Choose one with --turn."),
+        (
+            ("two.yaml", "--to", "x.mmd"),
+            "two.yaml: 2 turns have the id 'turn-1'. Choose one by its number",
+        ),
         (("two.yaml", "--turn", "3", "--as", "trace"), "--turn is '3'."),
         (("run.yaml", "--to", "no/x.trace.json"), "no/x.trace.json: cannot be written"),
     ],

@@ -24,6 +24,7 @@ from toolflow.cli import (
     planning,
     rendering,
     replaying,
+    reporting,
     resuming,
     running,
     telling_why,
@@ -60,6 +61,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., int], str], ...] = (
     ("fork", forking.fork, "Start a new run in the middle of a recorded one."),
     ("diff", diffing.diff, "Compare two plans, turns or recordings."),
     ("render", rendering.render, "Draw a plan, or a run with what became of its calls."),
+    ("report", reporting.report, "Write a recording as one HTML page that opens offline."),
     ("import", importing.import_, "Read session logs and write them as recordings."),
     ("audit", auditing.audit_, "Say which calls of real turns meet, what was lost, what to win."),
     ("export", exporting.export, "Write turns and results in the form of any provider."),
@@ -116,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
             typer.echo(error.format_message(), err=True)
         else:
-            complain(f"{error.format_message().rstrip('.')}.", hint=_hint(error))
+            complain(_sentence(error.format_message()), hint=_hint(error))
         return WRONG
     except (typer.Abort, KeyboardInterrupt):
         complain("aborted")
@@ -125,6 +127,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads any more
         return DONE
     return code if isinstance(code, int) else DONE
+
+
+def _sentence(message: str) -> str:
+    """What typer says, with one mark at its end and nothing of how it came to say it."""
+    said = message.replace("Value error, ", "", 1).rstrip(".")
+    return said if said.endswith("?") else f"{said}."
 
 
 def _hint(error: Exception) -> str:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from toolflow.cli.naming import file_name
 from toolflow.errors import RenderError, UsageError
 from toolflow.model import PlanData
 from toolflow.model.recording import RecordedTurn
 from toolflow.recording.audit import Placed, TurnAudit
 from toolflow.render import timeline_svg
+from toolflow.render.program import LARGEST
 from toolflow.render.save import save, write_text
-
-_NAME = re.compile(r"[^A-Za-z0-9._-]+")
-_LARGEST = 200
-"""How many calls a plan may have to be drawn: programs take minutes for a thousand."""
-_MOST = 40  # characters of a log's or a turn's name in that of a file
 
 
 def write_pictures(worst: Sequence[Placed], folder: str) -> list[tuple[list[str], str | None]]:
@@ -54,7 +50,7 @@ def with_labels(recorded: RecordedTurn, plan: PlanData) -> RecordedTurn:
 
 def _drawn(placed: Placed, folder: Path, number: int) -> tuple[list[str], str | None]:
     audit = placed.audit
-    log, turn = _plain(Path(placed.log).stem), _plain(audit.id)
+    log, turn = file_name(Path(placed.log).stem), file_name(audit.id)
     stem = "-".join(part for part in (f"{number:02d}", log, turn) if part)
     files, faults = list[str](), list[str]()
     for path, draw in _pictures(audit, folder / stem):
@@ -63,7 +59,7 @@ def _drawn(placed: Placed, folder: Path, number: int) -> tuple[list[str], str | 
             files.append(path)
         except RenderError as error:
             faults.append(str(error).splitlines()[0].removeprefix("No picture: "))
-    if len(audit.plan.calls) > _LARGEST:
+    if len(audit.plan.calls) > LARGEST:
         faults.append(f"{len(audit.plan.calls)} calls are too many for the picture of a plan.")
     return files, faults[0] if faults else None
 
@@ -72,13 +68,8 @@ def _pictures(audit: TurnAudit, stem: Path) -> Iterator[tuple[str, Callable[[str
     """The files to write, and what writes each."""
     recorded = audit.recorded
     outcomes, times = recorded.outcomes, recorded.times or None
-    if len(audit.plan.calls) <= _LARGEST:
+    if len(audit.plan.calls) <= LARGEST:
         yield f"{stem}.svg", lambda path: save(audit.plan, path, outcomes=outcomes, times=times)
     if audit.timed:
         drawn = as_it_ran(audit)
         yield f"{stem}-timeline.svg", lambda path: write_text(path, timeline_svg(drawn))
-
-
-def _plain(name: str) -> str:
-    """A part of the name of a file that is harmless on every system."""
-    return _NAME.sub("_", name).strip("._")[:_MOST]

@@ -61,7 +61,9 @@ def audit_(
     sessions: list[str] = typer.Argument(
         ..., metavar="SESSION...", help="Session logs or recordings, or folders of them."
     ),
-    policy: str | None = typer.Option(None, "--policy", "-p", help="The policy to judge by."),
+    policy: str | None = typer.Option(
+        None, "--policy", "-p", help="The policy to judge by; by default the plans of recordings."
+    ),
     turn: str | None = typer.Option(None, "--turn", "-t", help="One turn in detail: id or number."),
     pictures: str | None = typer.Option(
         None, "--pictures", help="Draw the worst turns into this folder."
@@ -75,9 +77,9 @@ def audit_(
 
     Nothing is run. Ends with 0 if there is no harm and no risk of it, else with 1.
     """
-    rules = _policy(policy)
+    rules = None if policy is None else policy_of(policy)
     found = _Found(turn)
-    several = len(sessions) > 1 or Path(sessions[0]).is_dir()
+    several = len(sessions) > 1 or not Path(sessions[0]).is_file()
     for path, name in files_of(sessions):
         audits = _audits(path, rules, form, pool, cwd)
         if not several:
@@ -94,22 +96,20 @@ def audit_(
     return _tell(found, rules, pictures, output)
 
 
-def _policy(policy: str | None) -> Policy:
-    if policy is None:
-        names = " or ".join(f"{SHIPPED}{name}" for name in shipped_names())
-        also = f", or {names}" if names else ""
-        raise UsageError(f"--policy is not given. Name the file of a policy{also}.")
-    return policy_of(policy)
-
-
 def _audits(
-    path: Path, policy: Policy, form: str | None, pool: int | None, cwd: str | None
+    path: Path, policy: Policy | None, form: str | None, pool: int | None, cwd: str | None
 ) -> Iterator[TurnAudit]:
     if not path.is_file():
         what = "a folder" if path.is_dir() else "not there"
         raise UsageError(f"{path}: this file is {what}. Name the log of a session.")
     with bytes_read(str(path), path.stat().st_size) as progress:
         turns, about = _opened(path, form, progress)
+        if policy is None and not isinstance(turns, TurnSource):
+            names = " or ".join(f"{SHIPPED}{name}" for name in shipped_names())
+            raise UsageError(
+                f"--policy is not given. Name the file of a policy, or {names}; only recordings "
+                f"have plans to be judged by, and {path} is none."
+            )
         yield from audit_turns(turns, policy, pool=pool, cwd=cwd, about=about)
 
 
@@ -163,7 +163,7 @@ def _tell_turns(found: _Found, wanted: str, output: Output) -> int:
     return int(bad)
 
 
-def _tell(found: _Found, policy: Policy, folder: str | None, output: Output) -> int:
+def _tell(found: _Found, policy: Policy | None, folder: str | None, output: Output) -> int:
     summary = found.whole.summary()
     pictures: Pictures = write_pictures(summary.worst, folder) if folder is not None else ()
     if output != "text":
@@ -171,7 +171,10 @@ def _tell(found: _Found, policy: Policy, folder: str | None, output: Output) -> 
         for turn, (files, _) in zip(data["worst"], pictures, strict=False):
             turn["pictures"] = list(files)
         logs = [{"log": name, **totals_data(totals)} for name, totals in found.logs]
-        head = {"policy": policy.source, "policy_digest": policy.digest}
+        head = {
+            "policy": None if policy is None else policy.source,
+            "policy_digest": None if policy is None else policy.digest,
+        }
         say_data({**head, "logs": logs, "skipped": found.skipped, **data}, output)
     else:
         for line in audit_lines(summary, found.logs, pictures, terminal_width()):

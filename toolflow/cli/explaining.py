@@ -8,9 +8,11 @@ from typing import Any
 import typer
 
 from toolflow.cli.console import Output, say, say_data
-from toolflow.cli.inputs import chosen, each_turn, look_at, plan_of, policy_of
+from toolflow.cli.inputs import chosen, each_turn, folder_of, look_at, plan_of, rules_of
 from toolflow.compiler import Plan
 from toolflow.errors import UsageError
+from toolflow.model.batch import CallPlan, Verdict
+from toolflow.model.recording import RecordedTurn
 from toolflow.policy import Policy
 from toolflow.policy.explain import Explanation, TriedRule, Value, explain
 from toolflow.policy.rules import rule_name
@@ -30,12 +32,13 @@ def explain_(
     output: Output = typer.Option("text", "--output", "-o", help="text, json or yaml."),
 ) -> int:
     """Say why calls are decided as they are: rule, line, each expression with its value, keys."""
-    rules = policy_of(policy)
+    given = look_at(turn, forced=form)
+    rules, cwd = rules_of(given, policy), cwd or folder_of(given)
     found = []
-    for recorded in chosen(each_turn(look_at(turn, forced=form), form), which):
+    for recorded in chosen(each_turn(given, form), which):
         plan = plan_of(recorded.turn, rules, cwd)
         found += [
-            (recorded.turn.id, plan, explained)
+            (recorded, plan, explained)
             for explained in explain(rules, recorded.turn, cwd=cwd)
             if call is None or call == explained.call.name
         ]
@@ -44,18 +47,23 @@ def explain_(
     if output != "text":
         say_data([_data(*each) for each in found], output)
         return 0
-    for number, (turn_id, plan, explained) in enumerate(found):
+    for number, each in enumerate(found):
         if number:
             say()
-        for line in _lines(rules, turn_id, plan, explained):
+        for line in _lines(rules, *each):
             say(line)
     return 0
 
 
-def _lines(policy: Policy, turn_id: str, plan: Plan, explained: Explanation) -> Iterator[str]:
+def _lines(
+    policy: Policy, recorded: RecordedTurn, plan: Plan, explained: Explanation
+) -> Iterator[str]:
     call = explained.call
-    yield f"{turn_id} {call.name}: {call.label}"
+    yield f"{recorded.turn.id} {call.name}: {call.label}"
     yield f"  {call.verdict.kind}: {call.verdict.reason}"
+    ran = _when_it_ran(recorded, call)
+    if ran is not None and (ran.kind, ran.reason) != (call.verdict.kind, call.verdict.reason):
+        yield f"  when it ran, with its tools at hand: {ran.kind}: {ran.reason}"
     for tried in explained.rules:
         yield f"  {_place(policy, tried)} {tried.match}"
         for value in tried.values:
@@ -115,14 +123,21 @@ def _meets(plan: Plan, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield f"meets {other.name}, which runs {where} it", tuple(dict.fromkeys(causes))
 
 
-def _data(turn_id: str, plan: Plan, explained: Explanation) -> dict[str, Any]:
+def _when_it_ran(recorded: RecordedTurn, call: CallPlan) -> Verdict | None:
+    """The verdict that the recording holds; that of a turn that did not run is ``None``."""
+    return None if recorded.plan is None else recorded.plan.calls[call.index].verdict
+
+
+def _data(recorded: RecordedTurn, plan: Plan, explained: Explanation) -> dict[str, Any]:
     call = explained.call
+    ran = _when_it_ran(recorded, call)
     return {
-        "turn": turn_id,
+        "turn": recorded.turn.id,
         "call": call.name,
         "tool": call.tool,
         "verdict": call.verdict.kind,
         "reason": call.verdict.reason,
+        "when_it_ran": None if ran is None else {"verdict": ran.kind, "reason": ran.reason},
         "rules": [
             {
                 "rule": tried.number,

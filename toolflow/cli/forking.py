@@ -22,7 +22,7 @@ from toolflow.flow.opening import open_engine
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
 from toolflow.model.recording import Recording
-from toolflow.recording import load_recording, save_recording
+from toolflow.recording import save_recording
 from toolflow.recording.checkpoint import Checkpoint
 from toolflow.recording.forking import fork_at
 from toolflow.recording.result import RunResult
@@ -55,9 +55,9 @@ def fork(
     """
     given = look_at(recording)
     if given.kind != "recording":
-        raise UsageError(f"{recording}: this is a {given.kind}, not a recording.")
-    old = load_recording(recording)
-    target = Path(to) if to is not None else Path(recording).with_name(_name(recording))
+        raise UsageError(f"{recording}: this is {given.what}, not a recording.")
+    old = given.recording().recording()
+    target = Path(to) if to is not None else Path(given.path).with_name(_name(given.path))
     if target.exists() and to is None:
         raise UsageError(f"{target}: this file is there already. Name another one with --to.")
     changed = {name: _object(name, text) for name, text in _pairs("--args", args)}

@@ -15,8 +15,9 @@ import anyio
 from toolflow.cli.approving import TerminalApprover
 from toolflow.cli.console import Output, complain, is_live, say, say_data, tell
 from toolflow.cli.locking import opened
+from toolflow.cli.naming import RECORDING, file_names
 from toolflow.cli.progress import Progress
-from toolflow.errors import JournalError
+from toolflow.errors import JournalError, RecordingError, RenderError
 from toolflow.flow import Flow, FlowResult, Past, Stage, run_flow
 from toolflow.model.batch import CallPlan
 from toolflow.model.outcome import Outcome
@@ -24,10 +25,10 @@ from toolflow.model.plan import PlanData
 from toolflow.recording import save_recording
 from toolflow.recording.journal import Journal, read_journal
 from toolflow.recording.result import RunResult
+from toolflow.render.program import LARGEST
 from toolflow.render.save import save
 from toolflow.runtime.control import Control
 
-JOURNAL = "journal.jsonl"
 _CODES = {"paused": 3, "aborted": 130}
 
 
@@ -73,22 +74,30 @@ def go(flow: Flow, journal: Journal, past: Past, wishes: Wishes) -> int:
         journal.abandon()  # what it could not write it would complain about again
         complain(str(error))
         if error.result is not None:  # outcomes of which the journal may know nothing
-            say("\n".join(_call_lines(error.result)))
+            say("\n".join(error.result.call_lines()))
         tell(f"stopped; once it can be written again: toolflow resume {folder}")
         return 3
     except BaseException:
         with suppress(JournalError):
             journal.over("failed")
         raise
-    written = _write(result, journal.path, wishes.aside)
+    written: list[str] = []
+    failed: RecordingError | None = None
+    try:
+        written.append(_write(result, journal.path, wishes.aside))
+    except RecordingError as error:  # what came of the run is said all the same
+        failed = error
+    written += _draw(result, folder)
     if wishes.output == "text":
-        say("\n".join(_result_lines(result)))
+        say(str(result))
     else:
         say_data(_result_data(result, written), wishes.output)
     for path in written:
         tell(f"written: {path}")
     if result.status == "paused":
         _tell_pause(result, folder)
+    if failed is not None:
+        raise failed
     return _CODES.get(result.status, 0 if result.ok else 1)
 
 
@@ -140,40 +149,34 @@ def _ctrl_c(control: Control) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _write(result: FlowResult, journal: Path, aside: int) -> list[str]:
-    """Write the recording, from the journal, and a picture of every stage."""
-    folder = journal.parent
+def _write(result: FlowResult, journal: Path, aside: int) -> str:
+    """Write the recording, from the journal."""
     about = result.recording
     made = read_journal(journal).recording(source=about.source)
     made = replace(made, policy=about.policy, policy_digest=about.policy_digest)
-    recording = folder / "recording.yaml"
+    recording = journal.parent / RECORDING
     save_recording(made, recording, aside=aside)
-    written = [str(recording)]
-    for stage in result.stages:
-        if stage.run is not None:
-            picture = folder / f"{stage.stage}.svg"
-            title = f"{result.flow.name}: {stage.stage}"
-            run = stage.run
-            save(run.plan, picture, outcomes=run.outcomes, times=run.times, title=title)
-            written.append(str(picture))
-    return written
+    return str(recording)
 
 
-def _result_lines(result: FlowResult) -> Iterator[str]:
+def _draw(result: FlowResult, folder: Path) -> Iterator[str]:
+    """Draw a picture of every stage; those that cannot be drawn are told."""
+    ids = [stage.id for stage in result.flow.stages]
+    names = dict(zip(ids, file_names(ids), strict=True))
     for stage in result.stages:
         if stage.run is None:
-            yield f"{stage.stage}: {stage.status}, {stage.reason}"
             continue
-        yield f"{stage.stage}: {stage.status}"
-        yield from _call_lines(stage.run)
-
-
-def _call_lines(run: RunResult) -> Iterator[str]:
-    width = max((len(call.name) for call in run.report.calls), default=0)
-    for call, outcome in _shown(run):
-        status = "-" if outcome is None else outcome.status
-        text = "" if outcome is None else " ".join(outcome.text.split())
-        yield f"  {call.name:<{width}}  {status:<9}  {text[:70]}{'…' if len(text) > 70 else ''}"
+        run, picture = stage.run, folder / f"{names[stage.stage]}.svg"
+        if len(run.plan.calls) > LARGEST:
+            tell(f"{stage.stage}: no picture unasked of more than {LARGEST} calls")
+            continue
+        try:
+            title = f"{result.flow.name}: {stage.stage}"
+            save(run.plan, picture, outcomes=run.outcomes, times=run.times, title=title)
+        except RenderError as error:
+            tell(f"{stage.stage}: {error}")
+        else:
+            yield str(picture)
 
 
 def _result_data(result: FlowResult, written: list[str]) -> dict[str, Any]:

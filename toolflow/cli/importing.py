@@ -10,11 +10,15 @@ import typer
 
 from toolflow.cli.console import Output, say, say_data, tell, terminal_width
 from toolflow.cli.import_table import Named, import_table
+from toolflow.cli.inputs import file_in_run
+from toolflow.cli.naming import JOURNAL, RECORDING, RUNS
 from toolflow.cli.progress import bytes_read
 from toolflow.errors import TurnError, UsageError
 from toolflow.formats.base import printable
 from toolflow.recording.importing import Imported, import_log
+from toolflow.recording.journal import is_journal
 
+_RECORDINGS = (".yaml", ".yml", ".json")
 _SHOWN = 20
 """How many tools are named for one log; ``--output json`` has all."""
 
@@ -72,17 +76,32 @@ def files_of(sessions: Sequence[str]) -> Iterator[tuple[Path, str]]:
     """Each file that is named or lies in a folder, sorted, with the name that people see.
 
     Args:
-        sessions: Files and folders; files whose names begin with a dot are left out of folders.
+        sessions: Files and folders; files whose names begin with a dot are left out of folders. Of
+            the folder of a run, what it holds beside its recording, or the journal where that tells
+            more, is left out, but for other recordings.
     """
     for session in sessions:
-        if not Path(session).is_dir():
-            yield Path(session), session
+        named = Path(session)
+        place = RUNS / session if not named.exists() and (RUNS / session).is_dir() else named
+        if not place.is_dir():
+            yield place, session
             continue
-        for folder, folders, names in os.walk(session):
+        for folder, folders, files in os.walk(place):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(name for name in names if not name.startswith(".")):
+            names = [name for name in files if not name.startswith(".")]
+            if JOURNAL in names and is_journal(Path(folder) / JOURNAL):
+                names = _of_run(Path(folder), names)
+                folders.clear()
+            for name in sorted(names):
                 path = Path(folder) / name
-                yield path, path.relative_to(session).as_posix()
+                yield path, path.relative_to(place).as_posix()
+
+
+def _of_run(folder: Path, names: Sequence[str]) -> list[str]:
+    """The files in the folder of a run that are looked at: of the run itself one."""
+    told = file_in_run(folder)
+    others = (name for name in names if name.endswith(_RECORDINGS) and name != RECORDING)
+    return [*others, *([told.name] if told is not None else [])]
 
 
 def _place(to: str | None, name: str) -> str | None:

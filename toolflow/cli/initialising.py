@@ -91,7 +91,7 @@ def _found(source: str, server: str | None, form: str | None) -> _Found:
         tools = anyio.run(partial(_tools_of, flow))
         return _Found(tools, "workspace" if flow.tools.workspace is not None else None)
     if given.kind in ("policy", "plan"):
-        raise UsageError(f"{source}: this is a {given.kind}. Name tools, a log or a flow.")
+        raise UsageError(f"{source}: this is {given.what}. Name tools, a log or a flow.")
     seen = seen_tools(calls)
     if not seen.tools:
         raise UsageError(f"{source}: there are neither tools nor calls in it.")

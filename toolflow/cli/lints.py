@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from toolflow import yamlio
 from toolflow.errors import DocumentError, Problem, UsageError
 from toolflow.flow import Flow, load_flow
 from toolflow.formats.tool_lists import read_tool_list, tool_lines
-from toolflow.model import ToolSpec
+from toolflow.model import Call, ToolSpec, Turn
 from toolflow.policy import Policy
 from toolflow.policy.extras import missing_extras
 from toolflow.policy.knowing import server_of
@@ -47,7 +47,7 @@ def policy_problems(policy: Policy, lists: Iterable[str] = ()) -> tuple[Problem,
 
 
 def flow_problems(flow: Flow, lists: Iterable[str] = ()) -> tuple[Problem, ...]:
-    """The warnings of a flow's policy, held against the flow's own tools.
+    """Calls of tools that are not there; the warnings of its policy, held against its own tools.
 
     Args:
         flow: The flow.
@@ -57,11 +57,33 @@ def flow_problems(flow: Flow, lists: Iterable[str] = ()) -> tuple[Problem, ...]:
         UsageError: If such a file holds no tools.
     """
     known = [tools_of_flow(flow), *(known_tools(name) for name in lists)]
+    unknown = _unknown_tools(flow, known)
     found = (*missing_extras(flow.policy), *_linted(flow.policy, known))
-    if flow.policy.source != "<policy>":
-        return found
-    line, column = flow.document.where(("policy",))  # it stands inside of the flow
-    return tuple(replace(each, source=flow.source, line=line, column=column) for each in found)
+    if flow.policy.source == "<policy>":
+        line, column = flow.document.where(("policy",))  # it stands inside of the flow
+        found = tuple(replace(one, source=flow.source, line=line, column=column) for one in found)
+    return (*unknown, *found)
+
+
+def _unknown_tools(flow: Flow, known: Sequence[Known]) -> Iterator[Problem]:
+    """Calls that would settle as unknown tools, where all tools are known beforehand."""
+    if not all(each.complete for each in known):
+        return
+    tools = Toolbox()
+    for spec in {spec.name: spec for each in known for spec in each.tools}.values():
+        tools.add(spec, lambda: None)
+    for place, stage in enumerate(flow.stages):
+        calls: list[tuple[tuple[str | int, ...], str]]
+        if isinstance(stage.turn, Turn):
+            calls = [(("message",), call.tool) for call in stage.turn.calls]
+        else:
+            calls = [(("calls", n, "tool"), call.spec.tool) for n, call in enumerate(stage.calls)]
+        made = tuple(Call(n, str(n), tool) for n, (_, tool) in enumerate(calls))
+        batch = flow.policy.classify(Turn(stage.id, made, carries_ids=False), tools)
+        for (where, _), call in zip(calls, batch.calls, strict=True):
+            if call.verdict.status == "unknown_tool":
+                here = ("stages", place, *where)
+                yield flow.document.problem(here, call.verdict.reason, code="unknown_tool")
 
 
 def known_tools(name: str) -> Known:

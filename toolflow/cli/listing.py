@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from toolflow.cli.console import Output, say, say_data, tell
-from toolflow.cli.going import JOURNAL
+from toolflow.cli.naming import JOURNAL, RUNS
 from toolflow.errors import JournalError, UsageError
 from toolflow.recording.journal import JournalContent, is_written, read_journal
 
@@ -19,7 +19,7 @@ _GOES_ON = ("paused", "crashed")
 
 
 def runs(
-    folder: str = typer.Argument(".toolflow", metavar="FOLDER", help="The folder of runs."),
+    folder: str = typer.Argument(str(RUNS), metavar="FOLDER", help="The folder of runs."),
     output: Output = typer.Option("text", "--output", "-o", help="text, json or yaml."),
 ) -> int:
     """List the runs in a folder: when they began, how they ended, how to go on.
@@ -29,7 +29,7 @@ def runs(
     """
     place = Path(folder)
     if not place.is_dir():
-        if folder == ".toolflow":
+        if folder == str(RUNS):
             say("there are no runs here")
             return 0
         what = "a file" if place.exists() else "not there"

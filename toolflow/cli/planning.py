@@ -5,13 +5,15 @@ from __future__ import annotations
 import typer
 
 from toolflow.cli.console import Output, say, say_data, tell
-from toolflow.cli.inputs import look_at, plans_of, policy_of
+from toolflow.cli.flows import show_flow
+from toolflow.cli.inputs import look_at, plans_of
 from toolflow.compiler import Plan, plan_data
+from toolflow.errors import UsageError
 
 
 def plan(
     turn_file: str = typer.Argument(
-        ..., metavar="TURN", help="A message, calls, log or recording."
+        ..., metavar="TURN|FLOW", help="A message, calls, log, recording or flow."
     ),
     policy: str | None = typer.Option(
         None, "--policy", "-p", help="A policy file, or shipped:NAME."
@@ -24,9 +26,11 @@ def plan(
 ) -> int:
     """Show what will run beside what, what waits for what, and why."""
     given = look_at(turn_file, forced=form)
-    plans = [
-        found for _, found in plans_of(given, policy_of(policy), form=form, turn=turn, cwd=cwd)
-    ]
+    if given.kind == "flow":
+        if policy or turn or cwd or summary:
+            raise UsageError(f"{turn_file}: this is a flow. Only --output goes with one.")
+        return show_flow(given.path, output)
+    plans = [found for _, found in plans_of(given, policy, form=form, turn=turn, cwd=cwd)]
     if summary:
         say(summary_line(plans))
     elif output == "text":

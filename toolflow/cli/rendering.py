@@ -11,11 +11,20 @@ import typer
 
 from toolflow.cli.audit_pictures import with_labels
 from toolflow.cli.console import harmless, tell
-from toolflow.cli.inputs import Input, chosen, each_turn, look_at, plan_of, plans_of, policy_of
+from toolflow.cli.flows import draw_flow
+from toolflow.cli.inputs import (
+    Input,
+    chosen,
+    each_turn,
+    look_at,
+    plan_of,
+    plans_of,
+    policy_of,
+    the_only,
+)
 from toolflow.compiler import Plan, dump_plan
 from toolflow.compiler.text import plan_text
 from toolflow.errors import UsageError
-from toolflow.model import PlanData
 from toolflow.model.recording import RecordedTurn
 from toolflow.policy import Policy
 from toolflow.render import (
@@ -39,7 +48,7 @@ _TIMELINES = ("svg", "png", "text")
 
 
 def render(
-    what: str = typer.Argument(..., metavar="X", help="A turn, log, recording or plan."),
+    what: str = typer.Argument(..., metavar="X", help="A turn, log, recording, plan or flow."),
     to: str | None = typer.Option(
         None, "--to", "-o", help="The file to write; its ending says how: svg, png, mmd, txt ..."
     ),
@@ -59,21 +68,22 @@ def render(
     Without --to and --as: DOT on standard output. A trace (--as trace, or --to FILE.trace.json) is
     the timeline of all turns for chrome://tracing and ui.perfetto.dev.
     """
-    chosen_kind = _kind(to, kind, timeline=timeline)
     given = look_at(what, forced=form)
+    if given.kind == "flow":
+        if policy or turn or cwd or timeline or kind:
+            raise UsageError(f"{what}: this is a flow. Only --to goes with one.")
+        return draw_flow(given.path, to)
+    chosen_kind = _kind(to, kind, timeline=timeline)
     if chosen_kind == "trace":
         own = policy_of(policy) if policy is not None else None
         _write(to, trace_pieces(_timed(given, own, form=form, turn=turn, cwd=cwd)))
     else:
-        rules = policy_of(policy)
-        found = list(plans_of(given, rules, form=form, turn=turn, cwd=cwd))
-        if len(found) != 1:
-            raise UsageError(f"{what} has {len(found)} turns. Choose one with --turn.")
-        recorded, plan = found[0]
+        found = list(plans_of(given, policy, form=form, turn=turn, cwd=cwd))
+        recorded, plan = the_only(found, what)
         if timeline:
             _draw_times(given, recorded, chosen_kind, to)
         else:
-            _draw_plan(recorded, plan, chosen_kind, to, own=policy is not None)
+            _draw_plan(recorded, plan, chosen_kind, to)
     if to is not None:
         tell(f"written: {to}")
     return 0
@@ -100,24 +110,19 @@ def _kind(to: str | None, kind: Kind | None, *, timeline: bool) -> Kind:
     return found
 
 
-def _draw_plan(
-    recorded: RecordedTurn | None, plan: Plan, kind: Kind, to: str | None, *, own: bool
-) -> None:
-    drawn: PlanData = plan
-    if recorded is not None and recorded.plan is not None and not own:
-        drawn = recorded.plan  # what was run, not what would be planned
+def _draw_plan(recorded: RecordedTurn | None, plan: Plan, kind: Kind, to: str | None) -> None:
     ran = recorded is not None and recorded.events
     outcomes, times = (recorded.outcomes, recorded.times) if ran and recorded else (None, None)
     if to is not None:
         word = "txt" if kind == "text" else kind
-        save(drawn, to, format=word, outcomes=outcomes, times=times)
+        save(plan, to, format=word, outcomes=outcomes, times=times)
     elif kind in {"json", "yaml"}:
-        _write(None, [dump_plan(drawn, "json" if kind == "json" else "yaml")])
+        _write(None, [dump_plan(plan, "json" if kind == "json" else "yaml")])
     elif kind == "text":
-        _write(None, [plan_text(drawn), "\n"])
+        _write(None, [plan_text(plan), "\n"])
     else:
         draw = {"dot": dot_text, "mermaid": mermaid_text, "svg": svg}[kind]
-        _write(None, [draw(drawn, outcomes=outcomes, times=times)])
+        _write(None, [draw(plan, outcomes=outcomes, times=times)])
 
 
 def _draw_times(given: Input, recorded: RecordedTurn | None, kind: Kind, to: str | None) -> None:

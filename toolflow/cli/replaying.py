@@ -149,9 +149,9 @@ def _loaded(path: str, turn: str | None) -> Recording | TurnSource:
     """The recording, or the part of it that the user chose; a session log is read as one."""
     given = look_at(path)
     if given.kind not in {"recording", "log"}:
-        raise UsageError(f"{path}: this is a {given.kind}, not a recording.")
+        raise UsageError(f"{path}: this is {given.what}, not a recording.")
     loaded = given.recording() if given.kind == "recording" else read_session(path)
     if turn is None:
         return loaded
-    turns = tuple(chosen(turns_of(loaded), turn))
+    turns = tuple(chosen(turns_of(loaded), turn, parts=True))
     return replace(head_of(loaded), turns=turns, notices=loaded.notices)

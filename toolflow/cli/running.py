@@ -10,13 +10,14 @@ from typing import Any
 import typer
 
 from toolflow.cli.console import Output
-from toolflow.cli.going import JOURNAL, Wishes, go
-from toolflow.cli.inputs import Input, chosen, each_turn, look_at
+from toolflow.cli.going import Wishes, go
+from toolflow.cli.inputs import Input, chosen, each_turn, look_at, policy_of
+from toolflow.cli.naming import JOURNAL, RUNS, file_name
 from toolflow.compiler import Plan, load_plan
 from toolflow.errors import UsageError
 from toolflow.flow import Flow, Past, flow_of_turns, load_flow
 from toolflow.model.turn import Turn
-from toolflow.policy import load_policy
+from toolflow.policy.shelf import is_shipped
 from toolflow.recording.journal import Durability, open_journal
 from toolflow.recording.side_files import LARGE
 
@@ -102,13 +103,13 @@ def flow_of(source: Source) -> Flow:
     if source.what == "-":
         raise UsageError("-: a later process could not read it again to go on. Name a file.")
     given = look_at(_path(source, source.what), forced=source.format)
-    policy = None if source.policy is None else load_policy(Path(_path(source, source.policy)))
+    policy = None if source.policy is None else policy_of(_path(source, source.policy))
     if given.kind == "flow":
         if source.flow or source.tools or source.policy:
             raise UsageError("--flow, --tools and --policy are for a turn or a plan.")
         return load_flow(given.path)
     if given.kind not in {"turns", "plan", "recording", "log"}:
-        raise UsageError(f"{source.what}: this is a {given.kind}. Name a flow, a turn or a plan.")
+        raise UsageError(f"{source.what}: this is {given.what}. Name a flow, a turn or a plan.")
     if (source.flow is None) == (not source.tools):
         raise UsageError(f"{source.what}: say which tools run it: --flow FLOW, or --tools.")
     like = None if source.flow is None else load_flow(_path(source, source.flow))
@@ -123,7 +124,7 @@ def flow_of(source: Source) -> Flow:
 
 
 def _path(source: Source, path: str) -> str:
-    return str(Path(source.folder) / path)
+    return path if is_shipped(path) else str(Path(source.folder) / path)
 
 
 def _turns(given: Input, source: Source) -> list[Turn | Plan]:
@@ -156,7 +157,7 @@ def _folder(name: str, out: str | None) -> Path:
             )
         return folder
     for number in count(1):
-        folder = Path(".toolflow") / f"{name}-{number}"
+        folder = RUNS / f"{file_name(name) or 'run'}-{number}"
         try:
             folder.mkdir(parents=True)
         except FileExistsError:

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from toolflow.cli.console import Output, say, say_data
-from toolflow.cli.inputs import look_at, plans_of, policy_of
+from toolflow.cli.inputs import look_at, plans_of
 from toolflow.compiler import Plan
 from toolflow.errors import UsageError
 from toolflow.model.plan import Edge
@@ -30,14 +30,15 @@ def why(
     if one == other:
         raise UsageError(f"A and B are both {one!r}. Name two calls.")
     given = look_at(turn_file, forced=form)
-    plans = [p for _, p in plans_of(given, policy_of(policy), form=form, turn=turn, cwd=cwd)]
+    plans = [p for _, p in plans_of(given, policy, form=form, turn=turn, cwd=cwd)]
     having = [p for p in plans if {one, other} <= {call.name for call in p.calls}]
     if not having:
         raise UsageError(f"{turn_file}: no turn has both {one!r} and {other!r}. {_names(plans)}")
-    if len(having) > 1:
-        turns = ", ".join(plan.turn_id for plan in having)
-        raise UsageError(f"{turn_file}: these turns have both: {turns}. Choose one with --turn.")
-    (plan,) = having
+    turns = dict.fromkeys(plan.turn_id for plan in having)
+    if len(turns) > 1:
+        named = ", ".join(turns)
+        raise UsageError(f"{turn_file}: these turns have both: {named}. Choose one with --turn.")
+    plan = having[-1]  # a turn that paused and went on has one plan
     before, after, chain = _chain(plan, one, other)
     if output == "text":
         say("\n".join(_lines(plan, before, after, chain)))

@@ -10,9 +10,16 @@ from typing import Any
 
 from toolflow import yamlio
 from toolflow.compiler import Plan
-from toolflow.errors import FlowError, Problem
+from toolflow.errors import FlowError, Problem, ToolflowError
+from toolflow.flow.references import (
+    call_name,
+    reference_problems,
+    upstream,
+    used_stages,
+)
 from toolflow.flow.schema import CallSpec, FlowSpec, StageSpec, Tools
-from toolflow.flow.templates import Template, compile_template
+from toolflow.flow.templates import Template, compile_template, is_single
+from toolflow.formats import read_turn
 from toolflow.model.turn import Turn
 from toolflow.policy import Policy, load_policy
 from toolflow.policy.shelf import SHIPPED, is_shipped, no_such_policy, shipped_names
@@ -27,11 +34,13 @@ class StageCall:
 
     Attributes:
         spec: The call as written.
+        name: Its id, or one made of tool and place.
         args: Its arguments.
         foreach: The items for which it is made, or ``None``.
     """
 
     spec: CallSpec
+    name: str
     args: Template
     foreach: Template | None
 
@@ -45,18 +54,20 @@ class Stage:
         needs: Names of the stages before it.
         when: Whether it is to run.
         calls: Its calls.
-        message: A recorded provider message instead of calls.
         line: Its line in the flow file, or ``None``.
-        turn: What it runs instead of both: a turn, or the plan of one.
+        turn: What it runs instead: the turn of a provider's message, a turn, or the plan of one.
+        uses: The stages whose results it names; ``None``: it may use those of all before it.
+        spec: The stage as written; ``None`` for one that was not read from a file.
     """
 
     id: str
     needs: tuple[str, ...]
     when: Template
     calls: tuple[StageCall, ...]
-    message: Any
     line: int | None
     turn: Turn | Plan | None = None
+    uses: frozenset[str] | None = frozenset()
+    spec: StageSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +96,14 @@ class Flow:
     document: Document
     locks: str | None = None
 
+    def before(self, stage: str) -> frozenset[str]:
+        """The stages whose results a stage may use: those that it needs, directly or not.
+
+        Args:
+            stage: The stage's name.
+        """
+        return upstream({each.id: each.needs for each in self.stages}, stage)
+
 
 def load_flow(source: str | Path) -> Flow:
     """Read a flow file and check everything that can be checked without running it.
@@ -103,10 +122,13 @@ def load_flow(source: str | Path) -> Flow:
     document = yamlio.load_file(path, error=FlowError)
     spec = yamlio.validate(document, FlowSpec, error=FlowError)
     problems: list[Problem] = []
-    stages = tuple(_stages(document, spec, problems))
+    messages = _messages(document, spec, problems)
+    stages = tuple(_stages(document, spec, messages, problems))
     problems += _graph_problems(document, stages)
+    needs = {stage.id: stage.needs for stage in stages}
+    problems += reference_problems(document, spec, needs, messages)
     if problems:
-        raise FlowError(problems)
+        raise FlowError(sorted(problems, key=lambda each: (each.line or 0, each.column or 0)))
     return Flow(
         name=spec.name,
         description=spec.description,
@@ -138,23 +160,38 @@ def _locks(where: str | None, folder: Path) -> str | None:
     return where if where in {None, "memory", "machine"} else str(folder / str(where))
 
 
-def _stages(document: Document, spec: FlowSpec, problems: list[Problem]) -> Iterator[Stage]:
-    before: tuple[str, ...] = ()
+def _messages(document: Document, spec: FlowSpec, problems: list[Problem]) -> dict[str, Turn]:
+    """The turns of the stages with a provider's message, by stage."""
+    turns: dict[str, Turn] = {}
+    for place, stage in enumerate(spec.stages):
+        if stage.message is not None:
+            try:
+                turns[stage.id] = read_turn(stage.message, turn_id=stage.id)
+            except ToolflowError as error:
+                said = f"the message of stage {stage.id!r} cannot be read: {error}"
+                problems.append(document.problem(("stages", place, "message"), said))
+    return turns
+
+
+def _stages(
+    document: Document, spec: FlowSpec, messages: Mapping[str, Turn], problems: list[Problem]
+) -> Iterator[Stage]:
+    ids = [stage.id for stage in spec.stages]
     for place, stage in enumerate(spec.stages):
         where: Where = ("stages", place)
-        needs = before if stage.needs is None else tuple(stage.needs)
-        before = (stage.id,)
         if bool(stage.calls) == (stage.message is not None):
             problems.append(
                 document.problem(where, f"stage {stage.id!r} needs calls or a message, not both.")
             )
         yield Stage(
             id=stage.id,
-            needs=needs,
-            when=_template(document, (*where, "when"), stage.when, (), problems),
+            needs=tuple(ids[max(place - 1, 0) : place] if stage.needs is None else stage.needs),
+            when=_value(document, (*where, "when"), stage.when, "true or false", problems),
             calls=tuple(_calls(document, where, stage, problems)),
-            message=stage.message,
             line=document.where(where)[0],
+            turn=messages.get(stage.id),
+            uses=used_stages(stage),
+            spec=stage,
         )
 
 
@@ -172,13 +209,25 @@ def _calls(
                 )
             )
         each = call.foreach
+        item = () if each is None else ("item",)
         yield StageCall(
             spec=call,
-            args=_template(document, (*here, "args"), call.args, ("item",), problems),
+            name=call_name(call, number + 1),
+            args=_template(document, (*here, "args"), call.args, item, problems),
             foreach=None
             if each is None
-            else _template(document, (*here, "foreach"), each, (), problems),
+            else _value(document, (*here, "foreach"), each, "a list", problems),
         )
+
+
+def _value(
+    document: Document, where: Where, value: Any, kind: str, problems: list[Problem]
+) -> Template:
+    """A template that is to give something else than text, so text has to be one expression."""
+    if isinstance(value, str) and not is_single(value):
+        said = f"{where[-1]} is {value!r}, which is text. Use {kind}, or one {{{{ expression }}}}."
+        problems.append(document.problem(where, said))
+    return _template(document, where, value, (), problems)
 
 
 def _template(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -18,11 +18,11 @@ from toolflow.flow.load import Flow, Stage
 from toolflow.flow.past import NO_PAST, Past
 from toolflow.flow.servers import open_servers
 from toolflow.flow.toolset import toolbox_of, workspace_root
-from toolflow.formats import read_turn
+from toolflow.flow.turns import kind_of, turn_of_stage, values_of
 from toolflow.locks import LockStore, keeping, open_store
 from toolflow.model.plan import PlanData
 from toolflow.model.recording import Recording
-from toolflow.model.turn import Call, Turn, call_names
+from toolflow.model.turn import Turn
 from toolflow.policy import ExpressionError, KeyFilters
 from toolflow.recording.checkpoint import turn_of
 from toolflow.recording.journal import Journal, JournalTurn, result_of
@@ -45,6 +45,7 @@ class StageResult:
         run: The run of its calls; ``None`` where there was none.
         reason: Why there was none.
         started_at: When it began, as ISO 8601 text.
+        ok: Whether every call is ok; without a run, whether its condition could be worked out.
     """
 
     stage: str
@@ -52,6 +53,7 @@ class StageResult:
     run: RunResult | None = None
     reason: str | None = None
     started_at: str | None = None
+    ok: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,19 @@ class FlowResult:
 
     @property
     def ok(self) -> bool:
-        """Whether it is done and every call is ok."""
-        return self.status == "done" and all(s.run is None or s.run.ok for s in self.stages)
+        """Whether it is done, every call is ok, and every condition could be worked out."""
+        return self.status == "done" and all(stage.ok for stage in self.stages)
+
+    def __str__(self) -> str:
+        """How every stage ended, and what became of its calls: lines for people."""
+        lines: list[str] = []
+        for stage in self.stages:
+            lines.append(f"{stage.stage}: {stage.status}")
+            if stage.run is not None:
+                lines += stage.run.call_lines()
+            else:
+                lines[-1] += f", {stage.reason}"
+        return "\n".join(lines)
 
     @property
     def recording(self) -> Recording:
@@ -110,19 +123,24 @@ class _Run:
     past: Past
     values: dict[str, dict[str, Any]] = field(default_factory=dict)
     results: dict[str, StageResult] = field(default_factory=dict)
+    stopped: set[str] = field(default_factory=set)  # by a failure, or by a stage that they need
     ended: dict[str, anyio.Event] = field(default_factory=dict)
     error: Exception | None = None
 
-    @property
-    def names(self) -> dict[str, Any]:
-        """What expressions of the flow may use."""
-        return {"results": self.values, "_keys": KeyFilters(self.engine.cwd)}
+    def names(self, stage: Stage) -> dict[str, Any]:
+        """What expressions of a stage may use: results of the stages that come before it."""
+        names: Iterable[str] = sorted(stage.uses or ())
+        if stage.uses is None:
+            before = self.flow.before(stage.id)
+            names = (each.id for each in self.flow.stages if each.id in before)
+        results = {name: self.values[name] for name in names if name in self.values}
+        return {"results": results, "_keys": KeyFilters(self.engine.cwd)}
 
 
 async def run_flow(
     flow: Flow,
     *,
-    out: Path,
+    out: str | Path,
     on_event: Sink | None = None,
     on_plan: Planned = lambda _stage, _plan: None,
     approver: Approver | None = None,
@@ -136,7 +154,7 @@ async def run_flow(
 
     Args:
         flow: The flow.
-        out: The folder of this run; a copied workspace goes into it.
+        out: The folder of this run, where a copied workspace goes.
         on_event: Called with every event of every stage.
         on_plan: Called with a stage and its plan, before the stage runs.
         approver: Who answers questions; without one, the flow pauses at the first question.
@@ -154,7 +172,7 @@ async def run_flow(
     Raises:
         FlowError: If its tools cannot be put together, or an MCP server does not start.
     """
-    root = workspace_root(flow, out)
+    root = workspace_root(flow, Path(out))
     store = locks if locks is not None else open_store(flow.locks or "memory")
     tools = toolbox_of(flow, root)
     engine = Engine(tools, policy=flow.policy, cwd=root or flow.folder, pool=pool, locks=store)
@@ -194,92 +212,58 @@ def _is_over(result: StageResult | None) -> bool:
 
 
 async def _stage_result(run: _Run, stage: Stage) -> StageResult:
-    stopped = next((need for need in stage.needs if _stopped(run.results[need])), None)
-    if stopped is not None:
-        return StageResult(stage.id, "skipped", reason=f"stage {stopped!r} was stopped by an error")
-    try:
-        wanted = stage.when(run.names)
-    except ExpressionError as error:
-        return StageResult(stage.id, "skipped", reason=f"its condition fails: {error}")
-    if wanted is not True:
-        run.values[stage.id] = {}
-        return StageResult(stage.id, "skipped", reason="its condition is not true")
     earlier = run.past.turns.get(stage.id)
-    if earlier is not None:
+    if earlier is not None:  # it had begun, whatever the file says now
         return await _go_on(run, stage, earlier)
-    plan = stage.turn if isinstance(stage.turn, Plan) else None
-    given = stage.turn if isinstance(stage.turn, Turn) else None
-    turn = turn_of(plan) if plan is not None else given or _turn(run, stage)
-    plan = plan or run.engine.plan(turn)
+    skipped = _skipped(run, stage)
+    if skipped is not None:
+        return skipped
+    given = stage.turn if stage.turn is not None else turn_of_stage(stage, run.names(stage))
+    plan = given if isinstance(given, Plan) else run.engine.plan(given)
+    turn = turn_of(given) if isinstance(given, Plan) else given
     run.planned(stage, plan)
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     result = await run.engine.run(plan, control=run.control, **run.options)
-    run.values[stage.id] = _values(turn, result)
-    return StageResult(stage.id, result.status, result, started_at=started_at)
+    return _over(run, stage, turn, result, started_at)
+
+
+def _skipped(run: _Run, stage: Stage) -> StageResult | None:
+    """Why a stage does not run; ``None``: it does. What others see of it is empty."""
+    run.values[stage.id] = {}
+    stopped = next((need for need in stage.needs if need in run.stopped), None)
+    if stopped is not None:
+        run.stopped.add(stage.id)
+        return StageResult(stage.id, "skipped", reason=f"stage {stopped!r} was stopped by an error")
+    try:
+        wanted = stage.when(run.names(stage))
+    except ExpressionError as error:
+        why = f"its condition fails: {error}"
+        return StageResult(stage.id, "skipped", reason=why, ok=False)
+    if wanted is True:
+        return None
+    odd = "" if wanted is False else f", but {kind_of(wanted)}"
+    return StageResult(stage.id, "skipped", reason=f"its condition is not true{odd}")
+
+
+def _over(
+    run: _Run, stage: Stage, turn: Turn, result: RunResult, started_at: str | None
+) -> StageResult:
+    run.values[stage.id] = values_of(stage, turn, result.outcomes)
+    if any(
+        outcome is not None and not outcome.ok and call.terms.on_error == "stop"
+        for call, outcome in zip(result.report.calls, result.outcomes, strict=True)
+    ):
+        run.stopped.add(stage.id)
+    return StageResult(stage.id, result.status, result, started_at=started_at, ok=result.ok)
 
 
 async def _go_on(run: _Run, stage: Stage, earlier: JournalTurn) -> StageResult:
     """A stage that an earlier process had begun."""
     if not earlier.unfinished:
-        result = result_of(earlier)
-    else:
-        checkpoint = earlier.repair().checkpoint
-        answers = run.past.answers.get(stage.id, {})
-        run.planned(stage, checkpoint.plan)
-        go_on = partial(run.engine.resume, checkpoint, answers, pool=run.past.pool)
-        result = await go_on(control=run.control, **run.options)
-    run.values[stage.id] = _values(earlier.turn, result)
-    return StageResult(stage.id, result.status, result, started_at=earlier.started_at)
-
-
-def _stopped(result: StageResult) -> bool:
-    """Whether a failure stopped a stage, which goes for the stages that need it as well."""
-    if result.run is None:
-        return result.status == "skipped" and "stopped by an error" in (result.reason or "")
-    return any(
-        outcome is not None and not outcome.ok and call.terms.on_error == "stop"
-        for call, outcome in zip(result.run.report.calls, result.run.outcomes, strict=True)
-    )
-
-
-def _values(turn: Turn, result: RunResult) -> dict[str, Any]:
-    """What later stages may use: the values of calls that are ok, lists for ``foreach``."""
-    values: dict[str, Any] = {}
-    for call, outcome in zip(turn.calls, result.outcomes, strict=True):
-        group = call.extra.get("foreach")
-        value = outcome.value if outcome is not None and outcome.ok else None
-        if group is not None:
-            values.setdefault(group, []).append(value)
-        elif outcome is not None and outcome.ok:
-            values[call.id] = value
-    return values
-
-
-def _turn(run: _Run, stage: Stage) -> Turn:
-    if stage.message is not None:
-        return read_turn(stage.message, turn_id=stage.id)
-    names = run.names
-    calls: list[Call] = []
-    for number, call in enumerate(stage.calls, start=1):
-        name = call.spec.id or f"{call.spec.tool}-{number}"
-        items: list[Any] | None = None
-        if call.foreach is not None:
-            try:
-                items = list(call.foreach(names))
-            except (ExpressionError, TypeError) as error:
-                problem = f"Could not tell for which items the call is made: {error}"
-                calls.append(Call(len(calls), name, call.spec.tool, problem=problem))
-                continue
-        for place, item in enumerate(items if items is not None else [None], start=1):
-            given = names if items is None else {**names, "item": item}
-            own = name if items is None else f"{name}-{place}"
-            extra = {} if items is None else {"foreach": name}
-            made = Call(len(calls), own, call.spec.tool, extra=extra)
-            try:
-                made = replace(made, args=call.args(given))
-            except ExpressionError as error:
-                made = replace(made, problem=f"Could not work out the arguments: {error}")
-            calls.append(made)
-    unique = tuple(replace(c, id=n) for c, n in zip(calls, call_names(calls), strict=True))
-    message = {"calls": [{"id": c.id, "tool": c.tool, "args": dict(c.args)} for c in unique]}
-    return Turn(stage.id, unique, message=message, carries_ids=False)
+        return _over(run, stage, earlier.turn, result_of(earlier), earlier.started_at)
+    checkpoint = earlier.repair().checkpoint
+    answers = run.past.answers.get(stage.id, {})
+    run.planned(stage, checkpoint.plan)
+    go_on = partial(run.engine.resume, checkpoint, answers, pool=run.past.pool)
+    result = await go_on(control=run.control, **run.options)
+    return _over(run, stage, earlier.turn, result, earlier.started_at)

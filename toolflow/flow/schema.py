@@ -34,12 +34,12 @@ class ShellTool(_Strict):
     Attributes:
         argv: The words of the command; each may hold ``{{ args.name }}``.
         description: What it does.
-        timeout: Seconds that it may run.
+        timeout: How long it may run.
     """
 
     argv: list[str] = Field(min_length=1)
     description: str = ""
-    timeout: float | None = Field(default=None, gt=0)
+    timeout: Annotated[float, PlainValidator(duration)] | None = None
 
 
 def _server_name(value: str) -> str:

@@ -52,5 +52,5 @@ def flow_of_turns(
     for turn in turns:
         own = turn.turn_id if isinstance(turn, Plan) else turn.id
         needs = (stages[-1].id,) if stages else ()
-        stages.append(Stage(own, needs, lambda _: True, (), None, None, turn))
+        stages.append(Stage(own, needs, lambda _: True, (), None, turn))
     return replace(like, name=name, stages=tuple(stages), policy=policy or like.policy)

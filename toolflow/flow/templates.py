@@ -43,3 +43,14 @@ def _compile(
         items = [_compile(v, names, (*path, i), problems) for i, v in enumerate(value)]
         return lambda given: [item(given) for item in items]
     return lambda _: value
+
+
+def is_single(text: str) -> bool:
+    """Whether a text is exactly one expression, which gives a value; all other text gives text.
+
+    Text that cannot be compiled counts as one: compiling it tells what is wrong.
+    """
+    try:
+        return compile_expression(text, names=("results", "item")).single
+    except ExpressionError:
+        return True

@@ -69,9 +69,27 @@ def _is_response(data: Any) -> bool:
 
 
 def _recognise(data: Any) -> bool:
-    if isinstance(data, list):
-        return any(is_telling(item) or _is_response(item) for item in map(plain, data))
-    return is_telling(data) or _is_response(data)
+    if not isinstance(data, list):
+        return is_telling(data) or _is_response(data)
+    items = [plain(item) for item in data]
+    telling = [item for item in items if is_telling(item) or _is_response(item)]
+    if all(not (_is_response(item) or is_by_model(item)) for item in telling):
+        # Strays among the messages of another format do not make it this one.
+        return bool(telling) and not any(map(_has_other_calls, items))
+    return True
+
+
+def _has_other_calls(item: Any) -> bool:
+    """Whether a message of the model holds calls in the form of another provider."""
+    if not isinstance(item, dict):
+        return False
+    if isinstance(item.get("tool_calls"), list) and item["tool_calls"]:
+        return True
+    blocks = item.get("content")
+    return isinstance(blocks, list) and any(
+        isinstance(block, dict) and (block.get("type") == "tool_use" or "toolUse" in block)
+        for block in blocks
+    )
 
 
 def _read(data: Any) -> list[Turn]:

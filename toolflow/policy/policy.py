@@ -207,4 +207,4 @@ def _document(source: object) -> tuple[Document, Path | None]:
     if isinstance(source, str | Path):
         return load_file(source, error=PolicyError), Path(source).parent
     kind = type(source).__name__
-    raise UsageError(f"The policy is a {kind}. Use a path, YAML text, a mapping, or None.")
+    raise UsageError(f"The policy is of type {kind}. Use a path, YAML text, a mapping, or None.")

@@ -18,19 +18,28 @@ def whole_turns(turns: Iterable[RecordedTurn]) -> Iterator[RecordedTurn]:
         turns: Turns as they stand in a recording.
 
     Yields:
-        The turns in their order. Of a run in parts the last one counts, and each call has the
-        times of the part in which its body ran last.
+        The turns in their order; a run in parts stands where its last one does, and one that
+        paused and was not resumed at the end. Of a run in parts the last one counts, and each call
+        has the times of the part in which its body ran last.
     """
-    before: RecordedTurn | None = None
+    paused: dict[tuple[str, str], RecordedTurn] = {}
     for turn in turns:
+        name = (turn.turn.source, turn.turn.id)
+        before = paused.get(name)
+        whole = turn
         if before is not None and _goes_on(before, turn):
-            before = replace(turn, times=_merged(before.times, turn.times))
-            continue
-        if before is not None:
-            yield before
-        before = turn
-    if before is not None:
-        yield before
+            del paused[name]
+            whole = replace(turn, times=_merged(before.times, turn.times))
+        if has_paused(turn) and name not in paused:
+            paused[name] = whole
+        else:
+            yield whole
+    yield from paused.values()
+
+
+def has_paused(recorded: RecordedTurn) -> bool:
+    """Whether a run ended with a pause: what has no result then is still to come."""
+    return any(event.kind == "run_paused" for event in reversed(recorded.events))
 
 
 def body_seconds(recorded: RecordedTurn) -> tuple[float | None, ...]:
@@ -81,8 +90,6 @@ def recorded_seconds(recorded: RecordedTurn) -> float | None:
 
 
 def _goes_on(before: RecordedTurn, after: RecordedTurn) -> bool:
-    if not any(event.kind == "run_paused" for event in before.events):
-        return False
     setup: Any = after.facts[0].data if after.facts and after.facts[0].kind == "setup" else {}
     resumed = any(setup.get(name) for name in ("settled", "passed", "approved", "asking"))
     same = (before.turn.id, before.turn.source) == (after.turn.id, after.turn.source)

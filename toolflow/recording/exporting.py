@@ -14,6 +14,7 @@ from toolflow.formats.registry import format_named, read_all
 from toolflow.formats.repair import LOST
 from toolflow.model.recording import RecordedTurn
 from toolflow.model.turn import Notice, Turn, call_names
+from toolflow.recording.durations import whole_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def export_turns(
             for a format that knows no conversations.
     """
     form = format_named(format)
-    chosen, notices = _of_one_source(turns, source)
+    chosen, notices = _of_one_source([*whole_turns(turns)], source)
     if len(chosen) > 1 and form.steps is None:
         talking = ", ".join(name for name, one in sorted(FORMATS.items()) if one.steps is not None)
         raise UsageError(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from toolflow.compiler.columns import clean, pad, width
 from toolflow.model.event import Event
 from toolflow.model.outcome import Outcome, Times
 from toolflow.model.plan import PlanData
@@ -14,6 +16,9 @@ from toolflow.recording.checkpoint import Checkpoint
 from toolflow.recording.recorder import recorded_turn
 from toolflow.runtime.approvals import Question
 from toolflow.runtime.report import RunReport
+
+_LINE, _SHOWN = 200, 70  # columns of a line, and of what a call gave
+_SAID = 500  # characters that the latter are made of
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,25 @@ class RunResult:
             if call.name == name:
                 return self.outcomes[call.index]
         raise KeyError(name)
+
+    def __str__(self) -> str:
+        """How the run ended, what became of each call, and what it waits for: lines for people."""
+        asked = (f"{one.call} waits for an answer: {one.text}" for one in self.questions)
+        lines = (clean(line, _LINE) for line in (f"{self.turn.id}: {self.status}", *asked))
+        first, *more = lines
+        return "\n".join((first, *self.call_lines(), *more))
+
+    def call_lines(self) -> Iterator[str]:
+        """A line a call: its name, how it settled, and the beginning of what it gave.
+
+        Values that the policy masks are masked.
+        """
+        names = [clean(call.name, 60) for call in self.report.calls]
+        most = max(map(width, names), default=0)
+        for name, outcome in zip(names, self.recorded().outcomes, strict=True):
+            status = "-" if outcome is None else outcome.status
+            said = "" if outcome is None else " ".join(outcome.text[:_SAID].split())
+            yield f"  {pad(name, most)}  {status:<9}  {clean(said, _SHOWN)}".rstrip()
 
     def recorded(self, *, started_at: str | None = None) -> RecordedTurn:
         """The turn as a recording holds it.

@@ -53,18 +53,19 @@ def match(
 
 def title_of(plan: PlanData) -> str:
     """A title for a plan that was given none: ``turn-1 · 9 calls · 2 pools, 1 barrier``."""
+    parts = (short(plan.turn_id), count(len(plan.calls), "call"), nodes_of(plan))
+    return " · ".join(part for part in parts if part)
+
+
+def nodes_of(plan: PlanData) -> str:
+    """How many nodes of each kind a plan has: ``2 pools, 1 barrier``."""
     kinds = [node.kind for node in plan.nodes]
     counts = (
         count(kinds.count("pool"), "pool"),
         count(kinds.count("barrier"), "barrier"),
         f"{kinds.count('settled')} settled" if "settled" in kinds else "",
     )
-    parts = [text for text in counts if text and not text.startswith("0 ")]
-    return " · ".join(
-        part
-        for part in (short(plan.turn_id), count(len(plan.calls), "call"), ", ".join(parts))
-        if part
-    )
+    return ", ".join(text for text in counts if text and not text.startswith("0 "))
 
 
 def count(number: int, noun: str) -> str:

@@ -28,6 +28,7 @@ _INVISIBLE = re.compile(
     + "".join(chr(plane + low) for plane in range(0x1FFFE, 0x110000, 0x10000) for low in (0, 1))
     + "]"
 )
+_INVISIBLE_IN_LINES = re.compile(_INVISIBLE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 _JOINED = re.compile("[\u0300-\u036f\u200c\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]")
 
 
@@ -41,6 +42,11 @@ def visible(text: str) -> str:
         Text of one line that can be encoded; a tab has become a blank.
     """
     return _INVISIBLE.sub(_written_out, text.replace("\t", " "))
+
+
+def visible_lines(text: str) -> str:
+    """The same for a text of any number of lines: line feeds and tabs stay as they are."""
+    return _INVISIBLE_IN_LINES.sub(_written_out, text)
 
 
 def _written_out(match: re.Match[str]) -> str:

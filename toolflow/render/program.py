@@ -22,6 +22,8 @@ from toolflow.render.labels import short
 
 PURE = "graphviz-pure"
 TIMEOUT = 60.0
+LARGEST = 200
+"""How many calls a plan may have to be drawn unasked: programs take minutes for a thousand."""
 _MISSING = (
     "No program to draw with: neither `dot` nor `graphviz-pure` was found (the Python package "
     "`graphviz` holds no program). Run `pip install graphviz-pure`, or install Graphviz; "

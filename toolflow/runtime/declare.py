@@ -66,7 +66,7 @@ def declared_spec(
         writes: See `declared_keys`.
         uses: See `declared_uses`.
         timeout: See `declared_timeout`.
-        idempotent: May it run twice.
+        idempotent: See `declared_idempotent`.
         server: The server that it belongs to.
 
     Returns:
@@ -83,7 +83,7 @@ def declared_spec(
         writes=declared_keys(writes, field="writes", **about),
         uses=declared_uses(uses, tool=tool),
         timeout=declared_timeout(timeout, tool=tool),
-        idempotent=idempotent,
+        idempotent=declared_idempotent(idempotent, tool=tool),
         server=server,
     )
 
@@ -119,7 +119,9 @@ def declared_keys(
         return None
     if callable(value):
         return by_name(value, tool=tool, field=field, known=known, takes_any=takes_any)
-    if isinstance(value, str) or not all(isinstance(key, str) for key in value):
+    given: object = value  # whatever it is said to be
+    listed = isinstance(given, Iterable) and not isinstance(given, str)
+    if not listed or not all(isinstance(key, str) for key in value):
         raise UsageError(
             f"tool {tool!r}: {field} is {value!r}. "
             "Use a list of lock keys or a function of the arguments."
@@ -131,8 +133,10 @@ def declared_uses(value: Mapping[str, int] | None, *, tool: str) -> dict[str, in
     """Check the units of scarce resources that a tool takes.
 
     Raises:
-        UsageError: If one is no integer of at least 1.
+        UsageError: If they are no mapping, or one is no integer of at least 1.
     """
+    if value is not None and not isinstance(value, Mapping):
+        raise UsageError(f"tool {tool!r}: uses is {value!r}. Use a mapping of names to units.")
     for name, units in (value or {}).items():
         if type(units) is not int or units < 1:
             raise UsageError(
@@ -151,6 +155,17 @@ def declared_timeout(value: float | None, *, tool: str) -> float | None:
         return None
     if type(value) not in (int, float) or not math.isfinite(value) or value <= 0:
         raise UsageError(f"tool {tool!r}: timeout is {value!r}. Use seconds above 0.")
+    return value
+
+
+def declared_idempotent(value: object, *, tool: str) -> bool | None:
+    """Check what a tool says of running twice: after a crash, a yes runs a call again unasked.
+
+    Raises:
+        UsageError: If it is not ``True``, ``False`` or ``None``; no other value is taken for a yes.
+    """
+    if value is not None and not isinstance(value, bool):
+        raise UsageError(f"tool {tool!r}: idempotent is {value!r}. Use True or False.")
     return value
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from time import monotonic
+from typing import TypeVar
 
 import anyio
 import anyio.lowlevel
 
+from toolflow.errors import UsageError
+
+T = TypeVar("T")
 Caller = Callable[[Callable[[], None]], None]
 
 
@@ -108,6 +112,39 @@ def in_task() -> bool:
         return asyncio.current_task() is not None
     except RuntimeError:  # no loop runs here
         return False
+
+
+def in_own_loop(function: Callable[[], Awaitable[T]], name: str) -> T:
+    """Run an async function from code that is not asynchronous, in an event loop of its own.
+
+    Args:
+        function: The function.
+        name: The method of the engine that it stands for.
+
+    Returns:
+        What it returns.
+
+    Raises:
+        UsageError: If an event loop runs in this thread already: it would stand still meanwhile.
+    """
+    if _loop_runs():
+        raise UsageError(
+            f"{name}_sync: an event loop runs in this thread. Use `await engine.{name}(...)`."
+        )
+    return anyio.run(function)
+
+
+def _loop_runs() -> bool:
+    trio = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_run():
+        return True
+    import asyncio  # noqa: PLC0415  # anyio.run loads it anyway
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def next_turn() -> Callable[[Callable[[], None]], object]:

@@ -91,7 +91,12 @@ def _flow() -> dict[str, Any]:
     parts = schema["$defs"]
     server = parts["McpServer"]["properties"]
     timeout = parts["DefaultsPart"]["properties"]["timeout"]["anyOf"]
-    server["start_timeout"] = {**server["start_timeout"], "anyOf": timeout}
+    shell = parts["ShellTool"]["properties"]
+    for fields, name in ((server, "start_timeout"), (shell, "timeout")):
+        fields[name] = {**fields[name], "anyOf": timeout}
+    for fields, name in ((parts["StageSpec"], "when"), (parts["CallSpec"], "foreach")):
+        text = next(one for one in fields["properties"][name]["anyOf"] if one["type"] == "string")
+        text["pattern"] = r"\{\{"  # all other text is text, never true and no list
     server["url"]["anyOf"][0]["pattern"] = r"^[hH][tT][tT][pP][sS]?://[^\s/?#]+\S*$"
     names = {"pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}
     parts["Tools"]["properties"]["mcp"]["propertyNames"] = names

@@ -59,7 +59,8 @@ def write_file(root: Root, path: str, text: str) -> str:
     with told(place):
         new = not Path(place).exists()
         _replace_bytes(place, _encoded(text, "text"))
-    return f"{'Created' if new else 'Wrote'} {place.root.shown(place)} ({len(text)} characters)."
+    many = "1 character" if len(text) == 1 else f"{len(text)} characters"
+    return f"{'Created' if new else 'Wrote'} {place.root.shown(place)} ({many})."
 
 
 def edit_file(root: Root, path: str, old: str, new: str, *, replace_all: bool) -> str:

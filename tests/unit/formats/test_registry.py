@@ -172,3 +172,14 @@ def test_an_empty_turn_has_no_results():
     for data in ({**CHAT, "tool_calls": []}, {**ANTHROPIC, "content": []}, {"calls": []}):
         turn = read_turn(data, format=detect(CALLS) if "calls" in data else None)
         assert write_turn(turn, []) == ([data], [])
+
+
+@pytest.mark.parametrize(("message", "name"), [(CHAT, "openai-chat"), (ANTHROPIC, "anthropic")])
+def test_a_stray_result_of_another_format_does_not_hide_the_calls_of_a_list(message, name):
+    stray = {"type": "function_call_output", "call_id": "b", "output": "x"}
+    for messages in ([stray, message], [stray, stray, message, stray]):
+        assert detect(messages) == name
+        assert [len(turn.calls) for turn in read_turns(messages)] == [1]
+    call = {"type": "function_call", "call_id": "b", "name": "f", "arguments": "{}"}
+    assert detect([call, stray, message]) == "openai-responses"
+    assert detect([stray]) == "openai-responses"

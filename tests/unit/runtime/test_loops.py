@@ -6,7 +6,10 @@ import asyncio
 import threading
 
 import anyio
+import pytest
 
+from toolflow import Engine, Toolbox
+from toolflow.errors import UsageError
 from toolflow.runtime.loops import Mailbox, loop_caller
 
 
@@ -62,3 +65,17 @@ def test_a_mailbox_runs_what_is_left_in_order_and_what_comes_after_its_end_at_on
 
     run(main)
     assert ran == ["one", "two", "late"]
+
+
+@pytest.mark.parametrize("name", ["run", "call"])
+def test_a_sync_twin_inside_an_event_loop_says_what_to_use(run, name):
+    engine = Engine(Toolbox())
+    sync = {"run": engine.run_sync, "call": engine.call_sync}[name]
+
+    async def main():
+        with pytest.raises(UsageError, match=rf"{name}_sync: an event loop runs .* engine\.{name}"):
+            sync({"calls": []} if name == "run" else "nothing")
+        # In a thread of its own it is as good as anywhere else.
+        return await anyio.to_thread.run_sync(engine.call_sync, "nothing")
+
+    assert run(main).status == "unknown_tool"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -307,6 +308,21 @@ async def _async_generator():
 def test_what_cannot_be_a_tool_is_refused_at_once(function, words):
     with pytest.raises(UsageError, match=words):
         Toolbox().tool(name="t")(function)
+
+
+@pytest.mark.parametrize(
+    ("declared", "words"),
+    [
+        ({"uses": ["s"]}, "tool 't': uses is ['s']. Use a mapping of names to units."),
+        ({"idempotent": "no"}, "tool 't': idempotent is 'no'. Use True or False."),
+        ({"idempotent": 1}, "tool 't': idempotent is 1. Use True or False."),
+        ({"reads": 5}, "tool 't': reads is 5. Use a list of lock keys or a function"),
+        ({"writes": [1]}, "tool 't': writes is [1]. Use a list of lock keys or a function"),
+    ],
+)
+def test_a_declaration_of_the_wrong_kind_is_refused_and_never_taken_for_a_yes(declared, words):
+    with pytest.raises(UsageError, match=re.escape(words)):
+        Toolbox().tool(name="t", **declared)(lambda x: x)
 
 
 @pytest.mark.parametrize("name", ["", " a", "a\n", 3])

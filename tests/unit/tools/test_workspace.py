@@ -441,7 +441,7 @@ def test_a_view_sees_its_folder_as_the_root(view, root):
     assert text(view, "list_files") == "f"
     assert text(view, "grep", pattern="inner") == "f:1:inner"
     assert text(view, "glob", pattern="*") == "f"
-    assert text(view, "write_file", path="new", text="x") == "Created new (1 characters)."
+    assert text(view, "write_file", path="new", text="x") == "Created new (1 character)."
     assert (root / "sub" / "new").read_text() == "x"
 
 

@@ -1,4 +1,4 @@
-"""Which arguments an expression names: ``args.path``, ``args['path']``, ``args.get('path')``."""
+"""What an expression names: ``args.path``, ``args['path']``, ``args.get('path')``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,35 @@ def arguments_of(expression: Expression) -> frozenset[str]:
     Args:
         expression: A compiled expression.
     """
-    return frozenset() if expression.constant else _arguments(expression.text)
+    return frozenset(path[0] for path in paths_of(expression, "args"))
+
+
+def paths_of(expression: Expression, name: str) -> frozenset[tuple[str, ...]]:
+    """What an expression takes out of a name, step by step, as far as the steps are written out.
+
+    ``{{ results.gather.a }}`` has the paths ``gather`` and ``gather, a`` of ``results``. A method
+    that is called is no step, but for ``get`` with a constant.
+
+    Args:
+        expression: A compiled expression.
+        name: The name.
+
+    Returns:
+        The paths and all their beginnings, without the empty one.
+    """
+    return frozenset() if expression.constant else _paths(expression.text, name)
+
+
+def takes_whole(expression: Expression, name: str) -> bool:
+    """Whether an expression uses a name in another way than by a first step that is written out.
+
+    ``{{ results | length }}`` and ``{{ results[item] }}`` do.
+
+    Args:
+        expression: A compiled expression.
+        name: The name.
+    """
+    return not expression.constant and _whole(expression.text, name)
 
 
 def uses_name(expression: Expression, name: str) -> bool:
@@ -25,31 +53,43 @@ def uses_name(expression: Expression, name: str) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def _arguments(text: str) -> frozenset[str]:
-    found: set[str] = set()
+def _paths(text: str, name: str) -> frozenset[tuple[str, ...]]:
     tree = ENVIRONMENT.parse(text)
     called = {id(call.node) for call in tree.find_all(nodes.Call)}
-    for node in tree.find_all(nodes.Getattr):
-        if not _is_args(node.node):
-            continue
-        if id(node) not in called:
-            found.add(node.attr)
-    for item in tree.find_all(nodes.Getitem):
-        if _is_args(item.node) and isinstance(item.arg, nodes.Const):
-            found.add(str(item.arg.value))
-    for call in tree.find_all(nodes.Call):
-        function = call.node
-        if isinstance(function, nodes.Getattr) and _is_args(function.node) and call.args:
-            first = call.args[0]
-            if function.attr == "get" and isinstance(first, nodes.Const):
-                found.add(str(first.value))
-    return frozenset(found)
+    steps = (nodes.Getattr, nodes.Getitem, nodes.Call)
+    found = {_path(node, name) for node in tree.find_all(steps) if id(node) not in called}
+    return frozenset(path for path in found if path)
+
+
+@lru_cache(maxsize=2048)
+def _whole(text: str, name: str) -> bool:
+    tree = ENVIRONMENT.parse(text)
+    called = {id(call.node) for call in tree.find_all(nodes.Call)}
+    steps = (nodes.Getattr, nodes.Getitem, nodes.Call)
+    first = [node for node in tree.find_all(steps) if id(node) not in called]
+    taken = sum(len(_path(node, name) or ()) == 1 for node in first)
+    return sum(node.name == name for node in tree.find_all(nodes.Name)) > taken
+
+
+def _path(node: nodes.Node, name: str) -> tuple[str, ...] | None:
+    if isinstance(node, nodes.Name):
+        return () if node.name == name else None
+    if isinstance(node, nodes.Getattr):
+        return _longer(node.node, name, node.attr)
+    if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const):
+        return _longer(node.node, name, node.arg.value)
+    if isinstance(node, nodes.Call) and node.args and isinstance(node.node, nodes.Getattr):
+        first = node.args[0]
+        if node.node.attr == "get" and isinstance(first, nodes.Const):
+            return _longer(node.node.node, name, first.value)
+    return None
+
+
+def _longer(node: nodes.Node, name: str, step: object) -> tuple[str, ...] | None:
+    before = _path(node, name)
+    return None if before is None else (*before, str(step))
 
 
 @lru_cache(maxsize=2048)
 def _names(text: str) -> frozenset[str]:
     return frozenset(node.name for node in ENVIRONMENT.parse(text).find_all(nodes.Name))
-
-
-def _is_args(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.Name) and node.name == "args"

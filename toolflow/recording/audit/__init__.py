@@ -52,13 +52,13 @@ class Audit:
 
 
 def audit(
-    recording: Recording, policy: Policy, *, pool: int | None = None, cwd: str | None = None
+    recording: Recording, policy: Policy | None, *, pool: int | None = None, cwd: str | None = None
 ) -> Audit:
     """Say what a recording tells of safety and speed under a policy.
 
     Args:
         recording: The recording, of our own or read from a log.
-        policy: The policy.
+        policy: The policy; ``None``: turns are judged by the plans that they ran with.
         pool: How many calls of a turn run at once; ``None`` for the policy's own limit.
         cwd: The folder that relative paths start from. By default the one that a turn tells, else
             the recording's, else the process's own.
@@ -68,7 +68,8 @@ def audit(
         are followed where such a path is there.
 
     Raises:
-        UsageError: If the pool is not an integer of at least 1.
+        UsageError: If the pool is not an integer of at least 1, or a turn has no plan and there is
+            no policy.
         PlanError: If a turn cannot be compiled.
     """
     found = audit_turns(recording.turns, policy, pool=pool, cwd=cwd, about=lambda: recording.source)

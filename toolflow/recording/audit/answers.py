@@ -8,6 +8,7 @@ from itertools import pairwise
 from toolflow.recording.audit.texts import CANCELLED, evidence
 from toolflow.recording.audit.values import Finding, Level
 from toolflow.recording.audit.view import TurnView
+from toolflow.recording.durations import has_paused
 
 
 def cancelled(view: TurnView) -> Iterator[Finding]:
@@ -40,7 +41,7 @@ def cancelled(view: TurnView) -> Iterator[Finding]:
 
 
 def unanswered(view: TurnView) -> Iterator[Finding]:
-    """Calls without a result: a risk where others of the turn have one."""
+    """Calls without a result: a risk where others of the turn have one, unless the run paused."""
     outcomes = view.recorded.outcomes
     names = tuple(
         view.plan.calls[at].name for at, outcome in enumerate(outcomes) if outcome is None
@@ -50,8 +51,10 @@ def unanswered(view: TurnView) -> Iterator[Finding]:
     some = len(names) < len(outcomes)
     what = f"{_many(len(names), 'call has', 'calls have')} no result, though others of the turn do"
     text = what if some else "No call of the turn has a result"
-    level: Level = "risk" if some and not view.broken else "note"
-    text += "; lines of the log could not be read." if view.broken else "."
+    paused = has_paused(view.recorded)
+    level: Level = "risk" if some and not (view.broken or paused) else "note"
+    text += "; lines of the log could not be read" if view.broken else ""
+    text += ": the run paused." if paused else "."
     yield Finding("unanswered", level, view.recorded.turn.id, names, text, line=view.line())
 
 

@@ -19,9 +19,16 @@ from toolflow.recording.audit.harm import ORDER, findings_of
 from toolflow.recording.audit.meeting import described, meetings
 from toolflow.recording.audit.order import Span, at_once, held_up
 from toolflow.recording.audit.suspects import Suspects
-from toolflow.recording.audit.timing import has_run, seconds_of, spans_of, time_of, with_pool
+from toolflow.recording.audit.timing import (
+    has_run,
+    seconds_of,
+    spans_of,
+    time_of,
+    with_pool,
+)
 from toolflow.recording.audit.values import Finding, Meeting, TurnAudit
 from toolflow.recording.audit.view import TurnView
+from toolflow.recording.durations import whole_turns
 
 HELD = 1000
 """How many turns are held back at most, because a later one may tell more about one of them."""
@@ -31,7 +38,7 @@ About = Callable[[], Mapping[str, Any]]
 
 def audit_turns(
     turns: Iterable[RecordedTurn],
-    policy: Policy,
+    policy: Policy | None,
     *,
     pool: int | None = None,
     cwd: str | None = None,
@@ -41,22 +48,23 @@ def audit_turns(
 
     Args:
         turns: The turns of one recording, in order.
-        policy: The policy.
+        policy: The policy; ``None``: turns are judged by the plans that they ran with.
         pool: How many calls of a turn run at once; ``None`` for the policy's own limit.
         cwd: The folder that relative paths start from. By default the one that the turn tells,
             else the one that ``about`` tells, else the process's own.
         about: Gives what ``Recording.source`` holds, as far as it is known by then.
 
     Yields:
-        What was found about each turn, in the same order.
+        What was found about each turn, in the same order. A turn that paused and went on is one
+        turn, which stands where it went on last; one that did not go on stands at the end.
 
     Raises:
-        UsageError: If the pool is not an integer of at least 1, there is no current folder, or a
-            turn has not as many outcomes as calls.
+        UsageError: If the pool is not an integer of at least 1, there is no current folder, a turn
+            has not as many outcomes as calls, or neither a plan nor a policy is there.
         PlanError: If a turn cannot be compiled.
     """
     auditor = _Auditor(policy, pool, cwd, about or dict)
-    for recorded in turns:
+    for recorded in whole_turns(turns):
         auditor.take(recorded)
         yield from auditor.ready()
     yield from auditor.rest()
@@ -65,7 +73,9 @@ def audit_turns(
 class _Auditor:
     """Takes turns, gives what was found. Mutable; lives for one recording."""
 
-    def __init__(self, policy: Policy, pool: int | None, cwd: str | None, about: About) -> None:
+    def __init__(
+        self, policy: Policy | None, pool: int | None, cwd: str | None, about: About
+    ) -> None:
         self._policy, self._pool, self._cwd, self._about = policy, pool, cwd, about
         self._held: deque[TurnAudit] = deque()
         self._suspects: dict[str, Suspects] = {}
@@ -116,8 +126,12 @@ class _Auditor:
                 return
 
     def _plan(self, recorded: RecordedTurn) -> Plan:
-        batch = self._policy.classify(recorded.turn, cwd=self._folder(recorded))
-        return with_pool(compile_plan(batch), self._pool)
+        if self._policy is not None:
+            batch = self._policy.classify(recorded.turn, cwd=self._folder(recorded))
+            return with_pool(compile_plan(batch), self._pool)
+        if not isinstance(recorded.plan, Plan):
+            raise UsageError(f"{recorded.turn.id!r} has no plan to be judged by. Give a policy.")
+        return with_pool(recorded.plan, self._pool)
 
     def _folder(self, recorded: RecordedTurn) -> str | None:
         if self._cwd is not None:
