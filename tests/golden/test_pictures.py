@@ -13,7 +13,7 @@ import plans
 import pytest
 
 from toolflow.model import Call, Outcome, RecordedTurn, Times, Turn
-from toolflow.render import dot_text, timeline_svg, timeline_text
+from toolflow.render import dot_text, mermaid_text, timeline_svg, timeline_text
 
 FOLDER = Path(__file__).parent / "render"
 OUTCOMES = (
@@ -54,6 +54,12 @@ PICTURES: dict[str, Callable[[], str]] = {
     "gate.dot": lambda: dot_text(plans.gated()),
     "large.dot": lambda: dot_text(plans.large(60)),
     "evil.dot": lambda: dot_text(plans.evil()),
+    "three.mmd": lambda: mermaid_text(plans.three()),
+    "nine-run.mmd": lambda: mermaid_text(plans.nine(), outcomes=OUTCOMES, times=TIMES),
+    "chain.mmd": lambda: mermaid_text(plans.chain(16)),
+    "gate.mmd": lambda: mermaid_text(plans.gated()),
+    "folded.mmd": lambda: mermaid_text(plans.large(4000)),
+    "evil.mmd": lambda: mermaid_text(plans.evil()),
     "timeline.svg": lambda: timeline_svg(run()),
     "timeline.txt": lambda: timeline_text(run()),
     "timeline-plain.txt": lambda: timeline_text(run(), width=80, plain=True),

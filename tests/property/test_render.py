@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import plans
 from drawing import assert_harmless, drawing_programs, parsed, texts
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mermaids import chart
 
 from toolflow.model import Call, Outcome, RecordedTurn, Times, Turn
-from toolflow.render import dot_text, svg, timeline_svg, timeline_text
-from toolflow.render.labels import columns, lines_of
+from toolflow.render import dot_text, looks, mermaid_text, svg, timeline_svg, timeline_text
+from toolflow.render.labels import columns, lines_of, visible
 from toolflow.render.looks import LABEL_WIDTH
 
 TEXT = st.text(st.characters(codec=None) | st.sampled_from('<>&"\\{}|;[]\n\r\t#/&lt;'), max_size=60)
@@ -86,3 +89,42 @@ def test_the_same_plan_gives_the_same_text(labels: list[str]) -> None:
     )
     assert first == second
     first.encode()
+
+
+MERMAID = st.text(
+    st.characters(codec=None)
+    | st.sampled_from('"#;`<>&%\n\\[](){}|:*_~$@.-=/\ufb02\xb0\xb6\xdf\xa0 '),
+    max_size=60,
+)
+
+
+@given(st.lists(st.tuples(MERMAID, MERMAID, st.sampled_from("psb")), max_size=12), MERMAID)
+def test_no_text_adds_a_line_a_vertex_or_an_arrow_to_mermaid(
+    texts: list[tuple[str, str, str]], title: str
+) -> None:
+    kinds = {"p": "safe", "s": "settled", "b": "exclusive"}
+    made = [
+        plans.call(
+            label, tool=tool or "t", name=f"{tool}{at}", kind=kinds[kind], reason=label, ask=tool,
+            status="denied" if kind == "s" else None, writes=[label], uses={tool: 2},
+        )
+        for at, (label, tool, kind) in enumerate(texts)
+    ]  # fmt: skip
+    plan = plans.plan(*made, turn_id=title)
+    outcomes = [Outcome("failed", error=label) for label, *_ in texts]
+    text = mermaid_text(plan, outcomes=outcomes, title=title)
+    found = chart(text)
+    nodes = sum(node.kind != "settled" for node in plan.nodes)
+    assert found.kinds["call"] == len(texts)
+    assert found.kinds["node"] == nodes
+    assert len(found.arrows) == len(plan.edges)
+    assert text == mermaid_text(plan, outcomes=outcomes, title=title)
+    for at, call in enumerate(plan.calls, 1):
+        lines = looks.call_lines(call, outcomes[at - 1], None)
+        assert found.labels[f"call_{at}"] == meant(lines)
+
+
+def meant(lines: Sequence[str]) -> str:
+    """Lines as they are shown: every blank a plain one, marks of Mermaid's own written out."""
+    text = "\n".join(visible(line) for line in lines).replace("\xa0", " ")
+    return text.replace("\ufb02\xb0", "\\ufb02\xb0").replace("\xb6\xdf", "\\u00b6\xdf")

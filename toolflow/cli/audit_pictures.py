@@ -8,6 +8,7 @@ from pathlib import Path
 
 from toolflow.cli.naming import file_name
 from toolflow.errors import RenderError, UsageError
+from toolflow.model import PlanData
 from toolflow.model.recording import RecordedTurn
 from toolflow.recording.audit import Placed, TurnAudit
 from toolflow.render import timeline_svg
@@ -39,8 +40,12 @@ def write_pictures(worst: Sequence[Placed], folder: str) -> list[tuple[list[str]
 
 def as_it_ran(audit: TurnAudit) -> RecordedTurn:
     """A turn for a timeline: with the labels of its plan, without barriers that were not there."""
-    labels = replace(audit.plan, nodes=(), edges=(), gates=())
-    return replace(audit.recorded, plan=labels)
+    return with_labels(audit.recorded, audit.plan)
+
+
+def with_labels(recorded: RecordedTurn, plan: PlanData) -> RecordedTurn:
+    """A turn of a log with the labels and verdicts of a plan that it was not run by."""
+    return replace(recorded, plan=replace(plan, nodes=(), edges=(), gates=()))
 
 
 def _drawn(placed: Placed, folder: Path, number: int) -> tuple[list[str], str | None]:

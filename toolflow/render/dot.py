@@ -19,7 +19,7 @@ from itertools import pairwise
 from toolflow.model import CallPlan, Edge, Outcome, PlanData, Times
 from toolflow.render import facts, looks
 from toolflow.render.dotwriter import attributes
-from toolflow.render.frames import Frame, check, frames_of, settled_of
+from toolflow.render.frames import Frame, arrows_of, check, frames_of, settled_of
 from toolflow.render.layout import Row, rows_of
 from toolflow.render.legend import legend_lines
 
@@ -181,9 +181,8 @@ def _aside(scene: _Scene) -> Iterator[str]:
         return
     wide = 3 if not scene.frames else 1 if len(calls) < 8 else 2
     yield f"subgraph cluster_{scene.prefix}settled {{"
-    title = "settled · answered without running"
-    yield f"  graph {attributes(looks.frame_look(title, 'settled'))}"
-    yield from (f"  {line}" for line in _calls(scene, calls, looks.title_width(title)))
+    yield f"  graph {attributes(looks.frame_look(facts.ASIDE, 'settled'))}"
+    yield from (f"  {line}" for line in _calls(scene, calls, looks.title_width(facts.ASIDE)))
     rows = rows_of([call.name for call in calls], (), columns=wide)
     yield from (f"  {line}" for line in _places(scene, rows))
     yield "}"
@@ -217,16 +216,12 @@ def _unseen(scene: _Scene, before: str, after: str, weight: str) -> Iterator[str
 def _key_edges(scene: _Scene, frame: Frame) -> Iterator[str]:
     """Thin arrows. Within a row they must run to the right, or `dot` turns the row round."""
     place = _place(frame)
-    told = {gate.name: False for gate in frame.gates}
-    for edge in frame.edges:
+    for arrow in arrows_of(frame):
+        edge = arrow.edge
         ends = [scene.vertex[edge.before], scene.vertex[edge.after]]
         before, after = place[edge.before], place[edge.after]
         back = before[0] == after[0] and before[1] > after[1]
-        # Of the many arrows at a gate, the first that leaves it tells the key.
-        labelled = edge.after not in told and not told.get(edge.before, False)
-        if labelled and edge.before in told:
-            told[edge.before] = True
-        look = looks.key_look(edge, labelled=labelled, back=back, into_gate=edge.after in told)
+        look = looks.key_look(edge, labelled=arrow.labelled, back=back, into_gate=arrow.into_gate)
         yield f"{' -> '.join(ends[::-1] if back else ends)} {attributes(look)}"
 
 

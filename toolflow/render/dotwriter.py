@@ -25,18 +25,21 @@ def quote(text: str, *, end: str = r"\n") -> str:
     return f'"{end.join(lines)}{last}"'
 
 
+_SIDES = {"label_left": r"\l", "label_right": r"\r"}
+
+
 def attributes(values: Mapping[str, str | float | None]) -> str:
     r"""Write attributes in brackets; text is quoted, ``None`` left out.
 
     Names and the values of all but ``label`` and tooltips are this package's own. A label is set
-    at the left where its name is written ``label_left``.
+    at the left where its name is written ``label_left``, at the right for ``label_right``.
     """
     parts = []
     for name, value in values.items():
         if value is None:
             continue
-        if name == "label_left":
-            parts.append(f"label={quote(str(value), end=chr(92) + 'l')}")
+        if name in _SIDES:
+            parts.append(f"label={quote(str(value), end=_SIDES[name])}")
         else:
             text = f"{value:g}" if isinstance(value, float) else str(value)
             parts.append(f"{name}={quote(text)}")

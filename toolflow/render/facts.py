@@ -11,6 +11,8 @@ from toolflow.model import CallPlan, Edge, Node, Outcome, PlanData, Times
 from toolflow.render.labels import cut_left, duration, short, visible
 
 KEY_WIDTH = 16
+ASIDE = "settled · answered without running"
+"""What stands over the settled calls."""
 
 
 @dataclass(frozen=True, slots=True)

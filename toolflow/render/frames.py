@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from toolflow.errors import RenderError
@@ -41,6 +41,31 @@ class Frame:
     def last(self) -> str:
         """A name in the lowest row: whatever comes later stands below it."""
         return next(name for name in self.rows[-1] if name is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A key edge as it is drawn.
+
+    Attributes:
+        edge: The key edge.
+        labelled: Whether its key stands beside it.
+        into_gate: Whether it ends at a gate, not at a call.
+    """
+
+    edge: Edge
+    labelled: bool
+    into_gate: bool
+
+
+def arrows_of(frame: Frame) -> Iterator[Arrow]:
+    """The key edges of a frame: of the many at a gate, the first that leaves it tells the key."""
+    told = {gate.name: False for gate in frame.gates}
+    for edge in frame.edges:
+        labelled = edge.after not in told and not told.get(edge.before, False)
+        if labelled and edge.before in told:
+            told[edge.before] = True
+        yield Arrow(edge, labelled, edge.after in told)
 
 
 def frames_of(plan: PlanData) -> tuple[Frame, ...]:

@@ -26,7 +26,11 @@ Row = list[str | None]
 
 
 def rows_of(
-    names: Sequence[str], edges: Iterable[tuple[str, str]], *, columns: int = COLUMNS
+    names: Sequence[str],
+    edges: Iterable[tuple[str, str]],
+    *,
+    columns: int = COLUMNS,
+    towers: bool = False,
 ) -> list[Row]:
     """Lay out the calls and gates of one pool.
 
@@ -34,6 +38,7 @@ def rows_of(
         names: The calls and gates, in call order.
         edges: Pairs of these names: the first settles before the second starts.
         columns: How many places a row has.
+        towers: Whether long chains stay as they are, for pictures that cannot fold them.
 
     Returns:
         The rows from top to bottom, each from left to right; every name stands in exactly one.
@@ -43,7 +48,7 @@ def rows_of(
     for before, later in edges:
         after[before].append(later)
     groups = _groups(names, after)
-    blocks = [_block(group, after, columns) for group in groups if len(group) > 1]
+    blocks = [_block(group, after, columns, towers=towers) for group in groups if len(group) > 1]
     rows: list[Row] = []
     shelf: list[Row] = []
     used: list[int] = []  # for each row, how many columns its shelf has taken
@@ -107,9 +112,11 @@ def _reach(
                 found.append(other)
 
 
-def _block(group: list[str], after: Mapping[str, Sequence[str]], columns: int) -> list[Row]:
+def _block(
+    group: list[str], after: Mapping[str, Sequence[str]], columns: int, *, towers: bool
+) -> list[Row]:
     steps = _steps(group, after)
-    if len(steps) > TOWER and len(steps) == len(group):
+    if not towers and len(steps) > TOWER and len(steps) == len(group):
         return _folded([name for step in steps for name in step], columns)
     return [[*step[at : at + columns]] for step in steps for at in range(0, len(step), columns)]
 

@@ -82,6 +82,13 @@ def key_width(edges: Iterable[Edge]) -> float:
     return round(2 * widest * 9 / 72 - 0.1, 2)
 
 
+def state_of(call: CallPlan, outcome: Outcome | None) -> style.State:
+    """How a call looks: as its outcome says, or as one that was answered without running."""
+    if outcome is None and call.verdict.kind == "settled":
+        return style.SETTLED
+    return style.state_of(outcome.status if outcome else None)
+
+
 def call_look(call: CallPlan, outcome: Outcome | None, lines: Iterable[str], width: float) -> Look:
     """The box of one call.
 
@@ -91,9 +98,7 @@ def call_look(call: CallPlan, outcome: Outcome | None, lines: Iterable[str], wid
         lines: What stands in it.
         width: How wide the boxes of its pool are at least, in inches.
     """
-    settled = call.verdict.kind == "settled"
-    state = style.state_of(outcome.status if outcome else None)
-    state = style.SETTLED if settled and outcome is None else state
+    state = state_of(call, outcome)
     return {
         "label_left": "\n".join(lines),
         "tooltip": facts.tooltip(call, outcome),

@@ -43,7 +43,14 @@ def programs() -> tuple[str, ...]:
     return tuple(dict.fromkeys(program for program in found if program is not None))
 
 
-def draw(dot: str, kind: str, *, program: str | None = None, timeout: float = TIMEOUT) -> bytes:
+def draw(
+    dot: str,
+    kind: str,
+    *,
+    program: str | None = None,
+    timeout: float = TIMEOUT,
+    pinned: bool = False,
+) -> bytes:
     """Have a program draw a picture.
 
     Args:
@@ -51,6 +58,7 @@ def draw(dot: str, kind: str, *, program: str | None = None, timeout: float = TI
         kind: The form of the picture: ``svg``, ``png`` ...
         program: The program to use; ``None`` takes the best one that works.
         timeout: How many seconds it may take.
+        pinned: Whether everything in the graph has its place, and nothing is to be laid out.
 
     Returns:
         What the program wrote.
@@ -62,7 +70,7 @@ def draw(dot: str, kind: str, *, program: str | None = None, timeout: float = TI
     failures = []
     for one in choice:
         try:
-            return _run(one, dot, kind, timeout)
+            return _run(one, dot, kind, timeout, pinned=pinned)
         except _ProgramError as error:
             failures.append(f"{short(one, 80)} {error}")
     raise RenderError(f"No picture: {'; '.join(failures)}." if failures else _MISSING)
@@ -72,8 +80,9 @@ class _ProgramError(Exception):
     """One program could not draw; another one might."""
 
 
-def _run(program: str, dot: str, kind: str, timeout: float) -> bytes:
+def _run(program: str, dot: str, kind: str, timeout: float, *, pinned: bool) -> bytes:
     command = [program, f"-T{kind}", *(["-Gdpi=144"] if kind == "png" else [])]
+    command += ["-Kneato", "-n"] if pinned else []
     try:
         # No shell, no text of a tool in the command; the graph goes to the program's input.
         done = subprocess.run(  # noqa: S603  # the program is the author's choice or found above

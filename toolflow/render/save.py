@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from toolflow.compiler import dump_plan
 from toolflow.compiler.text import plan_text
-from toolflow.errors import RenderError, UsageError
+from toolflow.errors import RenderError, ToolflowError, UsageError
 from toolflow.model import Outcome, PlanData, Times
 from toolflow.render.dot import dot_text
 from toolflow.render.labels import short
+from toolflow.render.mermaid import mermaid_text
 from toolflow.render.picture import png, svg
 
-FORMATS = ("dot", "svg", "png", "txt", "json", "yaml")
-_DRAW: dict[str, Callable[..., str | bytes]] = {"dot": dot_text, "svg": svg, "png": png}
-_ENDINGS = {"gv": "dot", "yml": "yaml"}
+FORMATS = ("dot", "svg", "png", "mermaid", "txt", "json", "yaml")
+_DRAW: dict[str, Callable[..., str | bytes]] = {
+    "dot": dot_text,
+    "svg": svg,
+    "png": png,
+    "mermaid": mermaid_text,
+}
+_ENDINGS = {"gv": "dot", "mmd": "mermaid", "yml": "yaml"}
 
 
 def save(
@@ -37,8 +43,8 @@ def save(
     Args:
         plan: The plan.
         path: The file. Its ending says what is written: ``.dot`` (or ``.gv``), ``.svg``, ``.png``,
-            ``.txt``, ``.json``, ``.yaml`` (or ``.yml``).
-        format: One of these words, where the ending should not decide.
+            ``.mermaid`` (or ``.mmd``), ``.txt``, ``.json``, ``.yaml`` (or ``.yml``).
+        format: One of `FORMATS`, where the ending should not decide.
         outcomes: How each call settled, in call order; for pictures.
         times: When things happened to each call; for pictures.
         title: The title of a picture; ``None`` for one that counts calls and nodes.
@@ -61,7 +67,7 @@ def save(
         data = plan_text(plan) + "\n"
     else:
         data = dump_plan(plan, "json" if kind == "json" else "yaml")
-    _write(target, data if isinstance(data, bytes) else data.encode("utf-8"))
+    _write(target, [data if isinstance(data, bytes) else data.encode("utf-8")])
     return target
 
 
@@ -95,7 +101,25 @@ def write_bytes(path: str | Path, data: bytes) -> Path:
         RenderError: If the file cannot be written.
     """
     target = Path(path)
-    _write(target, data)
+    _write(target, [data])
+    return target
+
+
+def write_pieces(path: str | Path, pieces: Iterable[str]) -> Path:
+    """Write a text of any size, such as a trace, to a file, which appears at once and whole.
+
+    Args:
+        path: The file.
+        pieces: The text in pieces, which are asked for one by one.
+
+    Returns:
+        The file's path.
+
+    Raises:
+        RenderError: If the file cannot be written.
+    """
+    target = Path(path)
+    _write(target, (piece.encode("utf-8", "backslashreplace") for piece in pieces))
     return target
 
 
@@ -109,22 +133,25 @@ def _kind(path: Path, given: str | None) -> str:
     return kind
 
 
-def _write(target: Path, data: bytes) -> None:
+def _write(target: Path, data: Iterable[bytes]) -> None:
     """Write beside the target, then put it in its place."""
     beside: Path | None = None
     try:
         beside = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}")
         with beside.open("xb") as file:
-            file.write(data)
+            file.writelines(data)
         beside.replace(target)
+    except ToolflowError:
+        raise  # whoever makes the data says what is wrong with it
     except (OSError, ValueError) as error:
-        if beside is not None:
-            _drop(beside)
         why = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise RenderError(
             f"{short(str(target), 80)}: cannot be written ({short(why, 80)}). "
             "Use a file in a folder that can be written to."
         ) from error
+    finally:
+        if beside is not None:
+            _drop(beside)  # it is not there any more if all went well
 
 
 def _drop(path: Path) -> None:

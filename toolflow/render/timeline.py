@@ -71,7 +71,7 @@ def chart_of(turn: RecordedTurn, title: str | None = None) -> Chart:
     labels, names = _labels(turn)
     bars = []
     for at in range(len(calls)):
-        outcome, times = run.outcomes[at], _sane(run.times[at])
+        outcome, times = run.outcomes[at], sane(run.times[at])
         word = "" if outcome is None else facts.state_word(outcome, times)
         status = None if outcome is None else outcome.status
         bars.append(_bar(labels[at], names[at], status, word, times))
@@ -92,8 +92,12 @@ def _labels(turn: RecordedTurn) -> tuple[list[str], list[str]]:
     return [call.tool for call in calls], [call.id or f"call-{call.index + 1}" for call in calls]
 
 
-def _sane(times: Times | None) -> Times:
-    """Times that can be drawn: finite, and not before the run began."""
+def sane(times: Times | None) -> Times:
+    """Times that can be drawn: finite, and not before the run began.
+
+    Args:
+        times: The times, or ``None`` where nothing is known.
+    """
     if times is None:
         return Times()
     fields = (times.queued, times.granted, times.started, times.settled, times.stopped)

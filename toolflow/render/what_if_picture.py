@@ -19,6 +19,7 @@ from toolflow.render.dot import dot_pair
 from toolflow.render.labels import duration, short
 from toolflow.render.save import write_bytes
 from toolflow.render.timeline import Chart, chart_of
+from toolflow.render.timeline_png import drawn
 from toolflow.render.timeline_svg import drawing, picture
 from toolflow.render.xml import element
 
@@ -32,7 +33,7 @@ def save_what_if(report: WhatIf, path: str | Path, *, shows: Shows | None = None
     Args:
         report: The answer.
         path: The file; its ending is ``.svg``, ``.png`` or ``.dot``.
-        shows: ``timelines`` (SVG only) or ``plans`` (of one turn); by default timelines in SVG,
+        shows: ``timelines`` (SVG or PNG) or ``plans`` (of one turn); by default timelines in SVG,
             else plans.
 
     Returns:
@@ -40,16 +41,19 @@ def save_what_if(report: WhatIf, path: str | Path, *, shows: Shows | None = None
 
     Raises:
         UsageError: If the ending or the number of turns does not fit.
-        RenderError: If there is no program to draw plans with, or the file cannot be written.
+        RenderError: If there is no program to draw with, or the file cannot be written.
     """
     kind = Path(path).suffix.removeprefix(".").lower()
     if kind not in {"svg", "png", "dot"}:
         raise UsageError(f"{short(str(path), 80)}: the ending is {kind!r}. Use .svg, .png or .dot.")
     shows = shows or ("timelines" if kind == "svg" else "plans")
     if shows == "timelines":
-        if kind != "svg":
-            raise UsageError(f"{short(str(path), 80)}: timelines are SVG. Use the ending .svg.")
-        return write_bytes(path, timelines_svg(report).encode("utf-8"))
+        if kind == "dot":
+            raise UsageError(
+                f"{short(str(path), 80)}: timelines are SVG or PNG. Use the ending .svg or .png."
+            )
+        svg = timelines_svg(report)
+        return write_bytes(path, svg.encode("utf-8") if kind == "svg" else drawn(svg))
     if len(report.turns) != 1:
         raise UsageError(
             f"There are {len(report.turns)} turns, and plans are drawn of one. Choose it (--turn)."
@@ -79,8 +83,8 @@ def timelines_svg(report: WhatIf) -> str:
         barriers=tuple(barrier for chart in charts for barrier in chart.barriers),
     )
     for number, chart in enumerate(charts, 1):
-        height, drawn = drawing(chart, explained=legend if number == len(charts) else None)
-        parts.append(element("g", {"transform": f"translate(0 {top:g})"}, drawn))
+        height, inside = drawing(chart, explained=legend if number == len(charts) else None)
+        parts.append(element("g", {"transform": f"translate(0 {top:g})"}, inside))
         top += height
     return picture("; ".join(short(turn.id) for turn in report.turns), top, parts)
 

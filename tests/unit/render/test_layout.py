@@ -47,3 +47,9 @@ def test_deeper_groups_come_first() -> None:
 def test_every_name_stands_in_one_place_even_in_a_circle() -> None:
     rows = rows_of(names(4), [("c0", "c1"), ("c1", "c2"), ("c2", "c1")])
     assert sorted(name for row in rows for name in row if name) == names(4)
+
+
+def test_a_long_chain_stays_a_tower_where_pictures_cannot_fold_it() -> None:
+    rows = rows_of([*names(12), "x"], list(pairwise(names(12))), towers=True)
+    assert [row[0] for row in rows] == names(12)
+    assert rows[0] == ["c0", "x"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import plans
@@ -11,14 +12,20 @@ import pytest
 from drawing import assert_harmless, drawing_programs
 
 from toolflow.errors import RenderError, UsageError
-from toolflow.render import FORMATS, dot_text, save
-from toolflow.render.save import write_text
+from toolflow.render import FORMATS, dot_text, mermaid_text, save
+from toolflow.render.save import write_pieces, write_text
 
 
 @pytest.mark.parametrize("name", ["plan.dot", "plan.gv", "PLAN.DOT"])
 def test_the_ending_says_what_is_written(tmp_path: Path, name: str) -> None:
     path = save(plans.nine(), tmp_path / name, title="t")
     assert path.read_bytes().decode() == dot_text(plans.nine(), title="t")
+
+
+@pytest.mark.parametrize("name", ["plan.mmd", "plan.mermaid"])
+def test_mermaid_is_written(tmp_path: Path, name: str) -> None:
+    path = save(plans.nine(), tmp_path / name, title="t")
+    assert path.read_bytes().decode() == mermaid_text(plans.nine(), title="t")
 
 
 def test_pictures_are_written(tmp_path: Path) -> None:
@@ -35,6 +42,19 @@ def test_the_plan_itself_is_written(tmp_path: Path) -> None:
 
 def test_a_text_is_written_as_it_is(tmp_path: Path) -> None:
     assert write_text(tmp_path / "a.svg", "é\n").read_bytes() == b"\xc3\xa9\n"
+
+
+def test_pieces_that_break_off_leave_what_stood_there(tmp_path: Path) -> None:
+    def pieces() -> Iterator[str]:
+        yield "half "
+        raise UsageError("The second half is not there.")
+
+    path = write_text(tmp_path / "a.json", "old")
+    with pytest.raises(UsageError, match="second half"):
+        write_pieces(path, pieces())
+    assert [each.name for each in tmp_path.iterdir()] == ["a.json"]
+    assert path.read_text("utf-8") == "old"
+    assert write_pieces(path, ["a", "\ud800"]).read_bytes() == b"a\\ud800"
 
 
 def test_a_format_beats_the_ending(tmp_path: Path) -> None:

@@ -155,6 +155,9 @@ def test_files_are_written_by_their_ending(tmp_path: Path) -> None:
     assert save_what_if(report, tmp_path / "a.svg").read_text("utf-8") == timelines_svg(report)
     assert save_what_if(report, tmp_path / "a.dot").read_text("utf-8").startswith("digraph plan")
     assert save_what_if(report, tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    both = save_what_if(report, tmp_path / "both.png", shows="timelines").read_bytes()
+    assert both.startswith(b"\x89PNG")
+    assert both != (tmp_path / "a.png").read_bytes()
     plans = save_what_if(report, tmp_path / "b.svg", shows="plans").read_text("utf-8")
     assert "runs alone" in plans
 
@@ -163,7 +166,7 @@ def test_files_are_written_by_their_ending(tmp_path: Path) -> None:
     ("name", "shows", "turns", "said"),
     [
         ("a.gif", None, 1, "the ending is 'gif'"),
-        ("a.png", "timelines", 1, "timelines are SVG"),
+        ("a.dot", "timelines", 1, "timelines are SVG or PNG"),
         ("a.png", None, 2, "There are 2 turns, and plans are drawn of one"),
         ("a.svg", None, 13, "Draw from 1 to 12"),
         ("a.svg", None, 0, "There are 0 turns"),
