@@ -8,9 +8,9 @@ matter of luck.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
+from toolflow.compiler.faults import known
 from toolflow.errors import Problem
 from toolflow.flow.schema import CallSpec, FlowSpec, StageSpec
 from toolflow.model.turn import Turn
@@ -19,7 +19,6 @@ from toolflow.policy.lint.names import paths_of, takes_whole
 from toolflow.yamlio import Document
 
 Where = tuple[str | int, ...]
-_LISTED = 10  # names in a message
 
 
 def call_name(call: CallSpec, number: int) -> str:
@@ -144,8 +143,8 @@ def _fault(
 ) -> str | None:
     named, spelled = path[0], ".".join(("results", *path))
     if named not in calls:
-        hint = _hint(named, sorted(upstream(needs, stage)), "The stages before it are")
-        return f"{spelled}: there is no stage {named!r}. {hint}"
+        before = known(sorted(upstream(needs, stage)), named)
+        return f"{spelled}: there is no stage {named!r} before {stage!r}. {before}"
     if named == stage:
         return f"{spelled}: {named!r} is the stage itself. Use results of stages before it."
     if named not in needs[stage] and named not in upstream(needs, stage):
@@ -153,16 +152,6 @@ def _fault(
         how = "Use results of stages before it." if circle else "Add it to its needs."
         return f"{spelled}: {named!r} does not come before {stage!r}. {how}"
     if len(path) > 1 and path[1] not in calls[named]:
-        hint = _hint(path[1], sorted(calls[named]), "Its calls are")
-        return f"{spelled}: stage {named!r} has no call {path[1]!r}. {hint}"
+        there = known(sorted(calls[named]), path[1])
+        return f"{spelled}: stage {named!r} has no call {path[1]!r}. {there}"
     return None
-
-
-def _hint(name: str, known: Sequence[str], intro: str) -> str:
-    near = get_close_matches(name, known, n=1, cutoff=0.6)
-    if near:
-        return f"Did you mean {near[0]!r}?"
-    if not known:
-        return "There are none before it."
-    more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
-    return f"{intro} {', '.join(known[:_LISTED])}{more}."

@@ -53,17 +53,20 @@ def test_what_may_be_there_is_no_problem(tmp_path: Path, taken: str) -> None:
 @pytest.mark.parametrize(
     ("taken", "said"),
     [
-        ("results.gathr.auth", "there is no stage 'gathr'. Did you mean 'gather'?"),
-        ("results['zz'].auth", "there is no stage 'zz'. The stages before it are gather."),
+        ("results.gathr.auth", "there is no stage 'gathr' before 'use'. Did you mean 'gather'?"),
+        ("results['zz'].auth", "there is no stage 'zz' before 'use'. There are 'gather'."),
         ("results.gather.atuh", "stage 'gather' has no call 'atuh'. Did you mean 'auth'?"),
         (
             "results.gather.get('zz')",
-            "stage 'gather' has no call 'zz'. Its calls are auth, give-2, m.",
+            "stage 'gather' has no call 'zz'. There are 'auth', 'give-2', 'm'.",
         ),
         ("results.use.a", "'use' is the stage itself. Use results of stages before it."),
         ("results.beside.a", "'beside' does not come before 'use'. Add it to its needs."),
         ("results.later.a", "'later' does not come before 'use'. Use results of stages before it."),
-        ("1 if results.gathr is defined else 2", "there is no stage 'gathr'. Did you mean"),
+        (
+            "1 if results.gathr is defined else 2",
+            "there is no stage 'gathr' before 'use'. Did you mean",
+        ),
     ],
 )
 def test_results_that_cannot_be_there_are_a_problem_with_its_place(
@@ -87,7 +90,7 @@ def test_results_that_cannot_be_there_are_a_problem_with_its_place(
 def test_the_first_stage_has_none_before_it(tmp_path: Path) -> None:
     stages = '  - {id: one, when: "{{ results.zero.a }}", calls: [{tool: give}]}\n'
     (found,) = faults(tmp_path, stages)
-    assert found.endswith("there is no stage 'zero'. There are none before it.")
+    assert found.endswith("there is no stage 'zero' before 'one'. There are none.")
 
 
 def test_all_problems_are_told_in_the_order_of_the_file(tmp_path: Path) -> None:
@@ -142,7 +145,7 @@ def test_a_message_s_calls_are_known(tmp_path: Path) -> None:
         '  - {id: two, when: "{{ results.one.b }}", calls: [{tool: give}]}\n'
     )
     (found,) = faults(tmp_path, stages)
-    assert found.endswith("stage 'one' has no call 'b'. Its calls are a.")
+    assert found.endswith("stage 'one' has no call 'b'. There are 'a'.")
 
 
 def test_a_circle_is_told_once_and_nothing_hangs(tmp_path: Path) -> None:
