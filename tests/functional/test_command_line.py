@@ -214,3 +214,26 @@ def test_what_is_said_of_wrong_words_is_one_sentence(
     assert found.count("\n") == 1
     assert "?." not in found
     assert "Value error" not in found
+
+
+@pytest.mark.parametrize(
+    ("words", "absent"),
+    [
+        (
+            ["--help"],
+            ["toolflow.cli.planning", "toolflow.policy", "jinja2", "pydantic", "networkx"],
+        ),
+        (["plan", "t.yaml"], ["toolflow.flow", "toolflow.cli.running", "toolflow.tools.mcp"]),
+        (["run", "f.yaml"], ["toolflow.cli.auditing", "toolflow.tools.mcp.servers", "mcp"]),
+    ],
+)
+def test_a_command_loads_no_other_one(tmp_path: Path, words: list[str], absent: list[str]) -> None:
+    (tmp_path / "t.yaml").write_text("calls: [{tool: a}]\n")
+    code = (
+        f"import sys; from toolflow.cli import main; main({words}); "
+        f"print([name for name in {absent} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(  # this Python
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.splitlines()[-1] == "[]"

@@ -4,32 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import typer
 
-from toolflow.cli import (
-    auditing,
-    checking,
-    describing,
-    diffing,
-    explaining,
-    exporting,
-    forking,
-    importing,
-    initialising,
-    listing,
-    locking,
-    planning,
-    rendering,
-    replaying,
-    reporting,
-    resuming,
-    running,
-    telling_why,
-    trying,
-)
 from toolflow.cli.console import complain
 from toolflow.errors import DivergenceError, InternalError, ToolflowError
 
@@ -44,40 +24,60 @@ Exit codes: 0 done; 1 finished, but a call failed, a check failed or a replay di
 usage or configuration; 3 paused and resumable; 130 aborted.
 """
 
-app = typer.Typer(
-    help=HELP,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+_COMMANDS: tuple[tuple[str, str, str], ...] = (
+    ("plan", "planning:plan", "Show what will run beside what, what waits for what, and why."),
+    ("run", "running:run", "Run a flow, a turn or a plan."),
+    ("resume", "resuming:resume", "Go on with a run that paused, or whose process died."),
+    ("runs", "listing:runs", "List the runs of a folder and how they ended."),
+    ("replay", "replaying:replay", "Run a recording again in virtual time, or ask what if."),
+    ("fork", "forking:fork", "Start a new run in the middle of a recorded one."),
+    ("diff", "diffing:diff", "Compare two plans, turns or recordings."),
+    ("render", "rendering:render", "Draw a plan, or a run with what became of its calls."),
+    ("report", "reporting:report", "Write a recording as one HTML page that opens offline."),
+    ("import", "importing:import_", "Read session logs and write them as recordings."),
+    ("audit", "auditing:audit_", "Say which calls of real turns meet, what was lost, what to win."),
+    ("export", "exporting:export", "Write turns and results in the form of any provider."),
+    ("init", "initialising:init", "Write a policy to start from, out of tools or a log."),
+    ("check", "checking:check", "Check a file and tell every problem with its place."),
+    ("locks", "locking:locks", "Show who holds and who waits for which keys."),
+    ("schema", "describing:schema", "Print the JSON Schema of a kind of file, for editors."),
+    ("test", "trying:try_", "Try the cases of a policy."),
+    ("explain", "explaining:explain_", "Say why calls are decided as they are."),
+    ("why", "telling_why:why", "Say why one of two calls waits for the other."),
 )
-_COMMANDS: tuple[tuple[str, Callable[..., int], str], ...] = (
-    ("plan", planning.plan, "Show what will run beside what, what waits for what, and why."),
-    ("run", running.run, "Run a flow, a turn or a plan."),
-    ("resume", resuming.resume, "Go on with a run that paused, or whose process died."),
-    ("runs", listing.runs, "List the runs of a folder and how they ended."),
-    ("replay", replaying.replay, "Run a recording again in virtual time, or ask what if."),
-    ("fork", forking.fork, "Start a new run in the middle of a recorded one."),
-    ("diff", diffing.diff, "Compare two plans, turns or recordings."),
-    ("render", rendering.render, "Draw a plan, or a run with what became of its calls."),
-    ("report", reporting.report, "Write a recording as one HTML page that opens offline."),
-    ("import", importing.import_, "Read session logs and write them as recordings."),
-    ("audit", auditing.audit_, "Say which calls of real turns meet, what was lost, what to win."),
-    ("export", exporting.export, "Write turns and results in the form of any provider."),
-    ("init", initialising.init, "Write a policy to start from, out of tools or a log."),
-    ("check", checking.check, "Check a file and tell every problem with its place."),
-    ("locks", locking.locks, "Show who holds and who waits for which keys."),
-    ("schema", describing.schema, "Print the JSON Schema of a kind of file, for editors."),
-    ("test", trying.try_, "Try the cases of a policy."),
-    ("explain", explaining.explain_, "Say why calls are decided as they are."),
-    ("why", telling_why.why, "Say why one of two calls waits for the other."),
-)
-for _name, _command, _said in _COMMANDS:
-    app.command(_name, short_help=_said)(_command)
 
 
-@app.callback(invoke_without_command=True)
+def _app(wanted: str | None) -> typer.Typer:
+    """The program with one of its commands; of the others only names and a line each.
+
+    A command loads what it needs, which is most of a second for all of them together.
+
+    Args:
+        wanted: The name of the command; ``None`` for help about all.
+    """
+    app = typer.Typer(
+        help=HELP,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    for name, place, said in _COMMANDS:
+        module, _, function = place.partition(":")
+        command = _unloaded
+        if name == wanted:
+            command = getattr(import_module(f"toolflow.cli.{module}"), function)
+        app.command(name, short_help=said)(command)
+    app.callback(invoke_without_command=True)(_root)
+    return app
+
+
+def _unloaded() -> int:
+    """A command that was not asked for."""
+    raise AssertionError
+
+
 def _root(
     version: bool = typer.Option(False, "--version", help="Say the version and end."),
 ) -> None:
@@ -104,8 +104,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
+    words = list(sys.argv[1:] if argv is None else argv)
     try:
-        code = app(args=list(sys.argv[1:] if argv is None else argv), standalone_mode=False)
+        # Options of the program itself take no values, so the first other word is the command.
+        app = _app(next((word for word in words if not word.startswith("-")), None))
+        code = app(args=words, standalone_mode=False)
     except DivergenceError as error:
         complain(str(error))
         return FAILED

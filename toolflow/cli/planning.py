@@ -5,7 +5,6 @@ from __future__ import annotations
 import typer
 
 from toolflow.cli.console import Output, say, say_data, tell
-from toolflow.cli.flows import show_flow
 from toolflow.cli.inputs import look_at, plans_of
 from toolflow.compiler import Plan, plan_data
 from toolflow.errors import UsageError
@@ -29,6 +28,8 @@ def plan(
     if given.kind == "flow":
         if policy or turn or cwd or summary:
             raise UsageError(f"{turn_file}: this is a flow. Only --output goes with one.")
+        from toolflow.cli.flows import show_flow  # noqa: PLC0415  # flows load much, turns do not
+
         return show_flow(given.path, output)
     plans = [found for _, found in plans_of(given, policy, form=form, turn=turn, cwd=cwd)]
     if summary:

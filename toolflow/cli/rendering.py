@@ -11,7 +11,6 @@ import typer
 
 from toolflow.cli.audit_pictures import with_labels
 from toolflow.cli.console import harmless, tell
-from toolflow.cli.flows import draw_flow
 from toolflow.cli.inputs import (
     Input,
     chosen,
@@ -72,6 +71,8 @@ def render(
     if given.kind == "flow":
         if policy or turn or cwd or timeline or kind:
             raise UsageError(f"{what}: this is a flow. Only --to goes with one.")
+        from toolflow.cli.flows import draw_flow  # noqa: PLC0415  # flows load much, turns do not
+
         return draw_flow(given.path, to)
     chosen_kind = _kind(to, kind, timeline=timeline)
     if chosen_kind == "trace":

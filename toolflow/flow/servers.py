@@ -16,7 +16,7 @@ from toolflow.flow.schema import McpServer
 from toolflow.runtime.control import Control
 from toolflow.runtime.loops import loop_caller
 from toolflow.runtime.toolbox import Toolbox
-from toolflow.tools.mcp import HttpServer, McpServers, StdioServer
+from toolflow.tools.mcp import HttpServer, StdioServer
 from toolflow.tools.mcp.definition import START_TIMEOUT, Definition
 from toolflow.tools.mcp.sdk import need_sdk
 
@@ -58,6 +58,8 @@ async def open_servers(
     if not flow.tools.mcp:
         yield True
         return
+    from toolflow.tools.mcp import McpServers  # noqa: PLC0415  # only where a flow has servers
+
     servers = McpServers(_definitions(flow, root), tools=tools)
     start, opened = _Start(), False
     with start.scope:
