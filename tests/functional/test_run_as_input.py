@@ -54,6 +54,11 @@ def test_a_run_is_named_by_its_folder_or_its_name(
     assert out(capsys, "export", name, "--format", "openai-chat")
 
 
+def test_a_run_is_run_again_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "trial-1", "--flow", "flow.yaml", "--quiet", "--out", "again"]) == 3
+    assert "a  ok" in capsys.readouterr().out
+
+
 def test_a_process_that_died_after_a_pause_left_a_journal_that_tells_more(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -11,6 +11,7 @@ from toolflow.compiler.data import plan_data
 from toolflow.errors import UsageError
 from toolflow.flow import load_flow
 from toolflow.flow.outline import CallOutline, StageOutline, outline
+from toolflow.render.facts import count
 from toolflow.render.save import write_bytes, write_text
 from toolflow.render.stages import StageBox, stages_dot, stages_png, stages_svg
 
@@ -28,7 +29,7 @@ def show_flow(path: str, output: Output) -> int:
     flow = load_flow(path)
     stages = outline(flow)
     if output == "text":
-        say(f"Flow {flow.name}: {_many(len(stages), 'stage')}")
+        say(f"Flow {flow.name}: {count(len(stages), 'stage')}")
         for stage in stages:
             say("")
             for line in _lines(stage):
@@ -54,7 +55,7 @@ def draw_flow(path: str, to: str | None) -> int:
     """
     flow = load_flow(path)
     boxes = [_box(stage) for stage in outline(flow)]
-    title = f"{flow.name} · {_many(len(boxes), 'stage')}"
+    title = f"{flow.name} · {count(len(boxes), 'stage')}"
     if to is None:
         say(stages_dot(boxes, title=title))
         return 0
@@ -109,7 +110,3 @@ def _data(stage: StageOutline) -> dict[str, Any]:
         "plan": None if stage.plan is None else plan_data(stage.plan),
         "waits": stage.waits or None,
     }
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

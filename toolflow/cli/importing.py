@@ -11,7 +11,7 @@ import typer
 from toolflow.cli.console import Output, say, say_data, tell, terminal_width
 from toolflow.cli.import_table import Named, import_table
 from toolflow.cli.inputs import file_in_run
-from toolflow.cli.naming import JOURNAL, RECORDING, RUNS
+from toolflow.cli.naming import JOURNAL, RECORDING, places_of_run
 from toolflow.cli.progress import bytes_read
 from toolflow.errors import TurnError, UsageError
 from toolflow.formats.base import printable
@@ -81,8 +81,8 @@ def files_of(sessions: Sequence[str]) -> Iterator[tuple[Path, str]]:
             more, is left out, but for other recordings.
     """
     for session in sessions:
-        named = Path(session)
-        place = RUNS / session if not named.exists() and (RUNS / session).is_dir() else named
+        named, among = places_of_run(session)
+        place = among if not named.exists() and among.is_dir() else named
         if not place.is_dir():
             yield place, session
             continue

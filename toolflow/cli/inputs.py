@@ -6,11 +6,12 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from toolflow import yamlio
-from toolflow.cli.naming import JOURNAL, RECORDING, RUNS
+from toolflow.cli.naming import JOURNAL, RECORDING, places_of_run
 from toolflow.compiler import Plan, compile_plan, load_plan
 from toolflow.errors import TurnError, UsageError
 from toolflow.formats import read_document
@@ -39,7 +40,7 @@ _LONG = 20  # digits; no recording has so many turns
 _HEAD = 32  # as many records as tell the format of a log
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Input:
     """A file that was named.
 
@@ -68,6 +69,11 @@ class Input:
             RecordingError: If it cannot be used.
             JournalError: If the journal cannot be read.
         """
+        return self._source
+
+    @cached_property
+    def _source(self) -> TurnSource:
+        # Opened once: to tell what stands before the turns, a journal is read as a whole.
         if self.listed is None:
             return JournalRecording(self.path)
         return RecordingReader(self.listed, Path(self.path))
@@ -114,7 +120,7 @@ def _file_of_run(what: str) -> Path:
     Raises:
         UsageError: If there is no such run.
     """
-    for folder in (Path(what), RUNS / what):
+    for folder in places_of_run(what):
         found = file_in_run(folder)
         if found is not None:
             return found

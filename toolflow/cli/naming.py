@@ -20,6 +20,16 @@ _MOST = 60  # characters
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # on Windows
 
 
+def places_of_run(what: str) -> tuple[Path, Path]:
+    """Where a run may be that somebody names: the folder itself, and that name among the runs.
+
+    Args:
+        what: Its folder, or its name in ``.toolflow``; both may have folders before them.
+    """
+    named = Path(what)
+    return named, named.parent / RUNS / named.name
+
+
 def file_name(name: str) -> str:
     """A part of the name of a file, harmless on every system; empty if nothing is left.
 

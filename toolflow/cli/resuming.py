@@ -13,7 +13,7 @@ import typer
 
 from toolflow.cli.console import Output, harmless, is_live, tell
 from toolflow.cli.going import Wishes, go
-from toolflow.cli.naming import JOURNAL, RUNS
+from toolflow.cli.naming import JOURNAL, places_of_run
 from toolflow.cli.running import Source, flow_of
 from toolflow.errors import UsageError
 from toolflow.flow import Past, addressed, past_of
@@ -75,7 +75,7 @@ def journal_of(what: str) -> Path:
     Raises:
         UsageError: If there is none.
     """
-    for path in (Path(what), Path(what) / JOURNAL, RUNS / what / JOURNAL):
+    for path in (Path(what), *(folder / JOURNAL for folder in places_of_run(what))):
         if path.is_file():
             return path
     raise UsageError(f"{what}: there is no run with a journal. See `toolflow runs`.")

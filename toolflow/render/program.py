@@ -24,6 +24,7 @@ PURE = "graphviz-pure"
 TIMEOUT = 60.0
 LARGEST = 200
 """How many calls a plan may have to be drawn unasked: programs take minutes for a thousand."""
+_PNG = b"\x89PNG\r\n\x1a\n"
 _MISSING = (
     "No program to draw with: neither `dot` nor `graphviz-pure` was found (the Python package "
     "`graphviz` holds no program). Run `pip install graphviz-pure`, or install Graphviz; "
@@ -64,15 +65,20 @@ def draw(
         What the program wrote.
 
     Raises:
-        RenderError: If there is no program, or none of them can draw this, or one takes too long.
+        RenderError: If there is no program, or none of them can draw this, or one takes too long or
+            writes something else.
     """
     choice = programs() if program is None else (program,)
     failures = []
     for one in choice:
         try:
-            return _run(one, dot, kind, timeout, pinned=pinned)
+            drawn = _run(one, dot, kind, timeout, pinned=pinned)
         except _ProgramError as error:
             failures.append(f"{short(one, 80)} {error}")
+            continue
+        if kind == "png" and not drawn.startswith(_PNG):
+            raise RenderError("The program wrote no PNG. Use one that knows `-Tpng`.")
+        return drawn
     raise RenderError(f"No picture: {'; '.join(failures)}." if failures else _MISSING)
 
 

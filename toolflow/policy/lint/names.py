@@ -32,7 +32,7 @@ def paths_of(expression: Expression, name: str) -> frozenset[tuple[str, ...]]:
     Returns:
         The paths and all their beginnings, without the empty one.
     """
-    return frozenset() if expression.constant else _paths(expression.text, name)
+    return frozenset() if expression.constant else _steps(expression.text, name)[0]
 
 
 def takes_whole(expression: Expression, name: str) -> bool:
@@ -44,7 +44,7 @@ def takes_whole(expression: Expression, name: str) -> bool:
         expression: A compiled expression.
         name: The name.
     """
-    return not expression.constant and _whole(expression.text, name)
+    return not expression.constant and _steps(expression.text, name)[1]
 
 
 def uses_name(expression: Expression, name: str) -> bool:
@@ -53,22 +53,14 @@ def uses_name(expression: Expression, name: str) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def _paths(text: str, name: str) -> frozenset[tuple[str, ...]]:
+def _steps(text: str, name: str) -> tuple[frozenset[tuple[str, ...]], bool]:
+    """The paths that a text takes out of a name, and whether it uses it in another way too."""
     tree = ENVIRONMENT.parse(text)
     called = {id(call.node) for call in tree.find_all(nodes.Call)}
-    steps = (nodes.Getattr, nodes.Getitem, nodes.Call)
-    found = {_path(node, name) for node in tree.find_all(steps) if id(node) not in called}
-    return frozenset(path for path in found if path)
-
-
-@lru_cache(maxsize=2048)
-def _whole(text: str, name: str) -> bool:
-    tree = ENVIRONMENT.parse(text)
-    called = {id(call.node) for call in tree.find_all(nodes.Call)}
-    steps = (nodes.Getattr, nodes.Getitem, nodes.Call)
-    first = [node for node in tree.find_all(steps) if id(node) not in called]
-    taken = sum(len(_path(node, name) or ()) == 1 for node in first)
-    return sum(node.name == name for node in tree.find_all(nodes.Name)) > taken
+    steps = tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Call))
+    paths = [path for node in steps if id(node) not in called and (path := _path(node, name))]
+    named = sum(node.name == name for node in tree.find_all(nodes.Name))
+    return frozenset(paths), named > sum(len(path) == 1 for path in paths)
 
 
 def _path(node: nodes.Node, name: str) -> tuple[str, ...] | None:
